@@ -59,9 +59,8 @@ struct LoopForm {
   int stride_count = 0;  // run-time strides the call gives, in the order A, B, C, Y, outermost dimension first
   std::vector<BatchAxis> batch;
   SizeExpr m, n, k;
-  MatrixStrides a, b, c, y;  // c.row belongs to an extent of c_rows: 1 means broadcast, its stride counts as 0
+  MatrixStrides a, b, c, y;  // a stride of C is 0 where C is broadcast; C has no batch
   bool has_c = false;
-  SizeExpr c_rows, c_cols;
   // Batch strides of Y, one per axis; empty: dense, from the extents decided at the call.
   std::vector<StrideExpr> y_batch;
 };
@@ -78,7 +77,7 @@ struct ResolvedLoops {
   int64_t m = 0, n = 0, k = 0;
   int64_t a_row = 0, a_col = 0, b_row = 0, b_col = 0, c_row = 0, c_col = 0, y_row = 0, y_col = 0;
 };
-// Fails with invalid argument where a dimension is negative, batches do not broadcast, or C does not fit (M, N).
+// Fails with invalid argument where a dimension is negative, or batches do not broadcast.
 // `dims` and `strides` have form.dim_count and form.stride_count elements.
 Expected<ResolvedLoops> resolve(const LoopForm& form, std::span<const int64_t> dims, std::span<const int64_t> strides);
 

@@ -100,6 +100,8 @@ struct Problem {
 
 // Checks everything that can be checked before the call: ranks, K, broadcasting of C and of batches, stride counts,
 // alpha and beta for integers, operand sizes up to 2^63-1 bytes. Messages name the operand, the value found and allowed.
+// For Gemm, the two K must be the same Dim and each dimension of C must be 1 or the Dim of M or N (node_to_problem makes
+// it so; a C whose run-time dimensions might be 1 has an unknown rank here, and the call gives its strides).
 Status validate(const Problem& problem);
 
 // What exists in the language of problems but no kernel can do yet (epilogues, narrower storage): "... not built yet".

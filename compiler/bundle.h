@@ -1,0 +1,42 @@
+// Artifacts -> the files of an ahead-of-time build: objects, static library, shared library, C header, manifest.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/artifact.h"
+#include "core/status.h"
+
+namespace gemmc {
+
+// One node (or problem string) of the build and the artifact that serves it.
+struct BundleNode {
+  std::string name;               // node name; the problem string where there is no node
+  std::string output;             // output name
+  std::string problem;            // problem string, with the node's own dimension names
+  std::string graph_path;         // see ModelNode
+  size_t artifact = 0;            // index into Bundle::artifacts
+  std::vector<std::string> dims;  // the node's names of the kernel's run-time dimensions, in call order
+  std::vector<std::string> notes; // e.g. "backward kernels: not built yet"
+};
+struct RefusedNode {
+  std::string name, op_type, reason;
+};
+struct Bundle {
+  std::string name;  // library "lib<name>.a", header "<name>.h"
+  std::vector<Artifact> artifacts;
+  std::vector<BundleNode> nodes;
+  std::vector<RefusedNode> refused;
+};
+
+struct BundleFiles {
+  std::vector<std::filesystem::path> written;
+  std::vector<std::string> notes;  // e.g. "cc not found: no shared library"
+};
+
+// Writes everything into `directory` (created if missing). Same input, same bytes. A failure leaves no partial file and
+// names the path (environment).
+Expected<BundleFiles> write_bundle(const Bundle& bundle, const std::filesystem::path& directory);
+
+}  // namespace gemmc

@@ -1,0 +1,45 @@
+// Problem + target -> object file. The whole of the compiler behind one call.
+//
+// Flow: Problem -> Schedule -> Halide pipelines -> LLVM module + thunk -> **Artifact**.
+// Thread-safe: any number of threads may compile at once. Halide's and LLVM's errors come back as Status.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/artifact.h"
+#include "core/problem.h"
+#include "core/status.h"
+#include "core/target.h"
+#include "schedules/schedule.h"
+
+namespace gemmc {
+
+struct CompileOptions {
+  std::string symbol;                // empty: from the key
+  std::optional<Schedule> schedule;  // absent: chosen by the family table
+};
+
+// The texts that `gemmc explain` shows.
+struct Explanation {
+  std::string loop_nest;  // Halide's lowered statements, one per pipeline
+  std::string llvm_ir;    // after the thunk was linked in and optimised
+  std::string assembly;
+};
+
+// "halide 21.0.0; llvm 22.1.8; gemmc <build id>", part of every key. The build id changes with gemmc's own code.
+std::string compiler_identity();
+
+// The key and symbol that compile() would use, without compiling.
+struct KernelPlan {
+  CanonicalProblem canonical;
+  Schedule schedule;
+  std::string key_text;
+  std::string symbol;
+};
+Expected<KernelPlan> plan(const Problem& problem, const Target& target, const CompileOptions& options = {});
+
+Expected<Artifact> compile(const Problem& problem, const Target& target, const CompileOptions& options = {},
+                           Explanation* explanation = nullptr);
+
+}  // namespace gemmc

@@ -1,0 +1,85 @@
+/* gemmc: the public C interface. C99 and C++.
+ *
+ * Two parts. The first is the contract of every compiled kernel, whether it was built ahead of time (`gemmc build`) or
+ * at run time; it needs nothing but this header. The second is the library that compiles at run time (libgemmc).
+ * The contract in words, with an example: docs/kernel-abi.md.
+ */
+#ifndef GEMMC_GEMMC_H
+#define GEMMC_GEMMC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What every call returns. Append-only. */
+typedef enum gemmc_status {
+  GEMMC_OK = 0,
+  GEMMC_INVALID_ARGUMENT = 1, /* a dimension is negative, batches do not broadcast, a description is wrong */
+  GEMMC_UNSUPPORTED = 2,      /* right, but not built yet, or not possible on this CPU */
+  GEMMC_ENVIRONMENT = 3,      /* disk, memory, a missing tool */
+  GEMMC_INTERNAL = 4          /* a fault of gemmc's own */
+} gemmc_status;
+
+/* ---- Kernels ---------------------------------------------------------------------------------------------------- */
+
+/* The arguments of a kernel's uniform entry, `int32_t NAME_call(const gemmc_call*)`. Fill unused fields with zero.
+ * The kernel reads the struct only during the call and keeps no pointer. All sizes and strides are in elements.
+ * Y may be the same buffer as C with the same layout; any other overlap of Y with an operand is undefined. */
+typedef struct gemmc_call {
+  uint64_t size_bytes; /* sizeof(gemmc_call) of the caller; a kernel refuses a smaller struct than it knows */
+  const void* a;
+  const void* b;
+  const void* c; /* ignored by kernels without C */
+  void* y;
+  const int64_t* dims;    /* the kernel's run-time dimensions, in the order of its manifest; may be NULL if none */
+  const int64_t* strides; /* the kernel's run-time strides, likewise */
+  /* Reserved for later versions: packed constant operands, scratch memory, a parallel-for. Must be zero. */
+  const void* packed[3];
+  void* scratch;
+  uint64_t scratch_bytes;
+  void* parallel_context;
+} gemmc_call;
+
+typedef int32_t (*gemmc_kernel_entry)(const gemmc_call* call);
+
+/* ---- Compiling at run time -------------------------------------------------------------------------------------- */
+
+typedef struct gemmc_session gemmc_session; /* compiles kernels and keeps them; any thread may use it */
+typedef struct gemmc_kernel gemmc_kernel;   /* one kernel; any thread may call it */
+
+/* The library's version, "MAJOR.MINOR.PATCH". Static storage. */
+const char* gemmc_version(void);
+
+/* The message of this thread's last failed call into this library; "" if none failed. Valid until the next call. */
+const char* gemmc_last_error(void);
+
+/* A new session for the CPU `target` ("host", "x86-64-v3", ...; NULL means "host"). The caller frees it. */
+gemmc_status gemmc_session_create(const char* target, gemmc_session** session);
+/* Frees the session. Kernels that were taken from it stay valid until they are released. NULL is allowed. */
+void gemmc_session_free(gemmc_session* session);
+
+/* The kernel for `description`: a problem string ("gemm f32 m=64 n=64 k=64") or a node description in JSON (text that
+ * starts with '{'). Compiled on the first request; equal requests, also at once from many threads, compile once.
+ * The caller releases it. */
+gemmc_status gemmc_session_kernel(gemmc_session* session, const char* description, gemmc_kernel** kernel);
+void gemmc_kernel_release(gemmc_kernel* kernel);
+
+/* Runs the kernel on the calling thread. Checks nothing but what the kernel itself checks. */
+gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const gemmc_call* call);
+/* The uniform entry itself, for callers that want no indirection. Valid while the kernel is not released. */
+gemmc_kernel_entry gemmc_kernel_get_entry(const gemmc_kernel* kernel);
+/* The kernel's symbol, "gemmc_" and 16 hexadecimal digits. Valid while the kernel is not released. */
+const char* gemmc_kernel_symbol(const gemmc_kernel* kernel);
+/* How many run-time dimensions and strides a call must give, and the dimensions' names as the description has them. */
+size_t gemmc_kernel_dim_count(const gemmc_kernel* kernel);
+const char* gemmc_kernel_dim_name(const gemmc_kernel* kernel, size_t index);
+size_t gemmc_kernel_stride_count(const gemmc_kernel* kernel);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GEMMC_GEMMC_H */

@@ -1,0 +1,32 @@
+// The ordered table of kernel families: best first, the general kernel last. The first that accepts a problem wins.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/problem.h"
+#include "core/status.h"
+#include "core/target.h"
+#include "schedules/schedule.h"
+
+namespace gemmc {
+
+struct FamilyVerdict {
+  Family family;
+  bool sums_by_k;                      // claims order=k
+  std::optional<std::string> refusal;  // why it does not take the problem; absent: it does
+};
+
+// Every family's verdict, in the table's order. `problem` is canonical.
+std::vector<FamilyVerdict> judge_families(const Problem& problem, const Target& target);
+
+// The default schedule of a family for this problem, from register count and cache sizes.
+Schedule heuristic_schedule(Family family, const Problem& problem, const Target& target);
+
+// The first accepting family with its heuristic schedule. The general family takes every valid problem of this version,
+// except order=k on targets without FMA.
+Expected<Schedule> choose_schedule(const Problem& problem, const Target& target);
+
+}  // namespace gemmc

@@ -1,0 +1,37 @@
+// Arrays in, Y out: one problem run once. The convenient, checked way to call a kernel; `gemmc run` and the conformance
+// tests are its users. It allocates buffers and checks every shape, so it is not what a runtime calls in a loop.
+#pragma once
+
+#include "api/call_plan.h"
+#include "api/session.h"
+#include "compiler/node.h"
+#include "core/status.h"
+#include "gemmc/gemmc.h"
+
+namespace gemmc {
+
+// The operands' values, dense row-major in the shapes that the problem gives them. A null C: none given.
+struct Arrays {
+  const Tensor* a = nullptr;
+  const Tensor* b = nullptr;
+  const Tensor* c = nullptr;
+};
+
+// Compiles (or finds) the kernel in `session`, calls it, and returns Y in its ONNX shape. Run-time dimensions are bound
+// by the arrays' shapes. Refused with invalid argument: arrays of another type or shape than the problem's, equal names
+// with different sizes, a missing operand. A C that the problem does not have is refused; one that beta = 0 makes
+// unread is checked all the same.
+Expected<Tensor> invoke(Session& session, const Problem& problem, const Arrays& arrays,
+                        const CompileOptions& options = {});
+
+// The same for a node: arrays that are null are taken from the inputs' `data`. Errors name the node.
+Expected<Tensor> invoke(Session& session, const Node& node, const Arrays& arrays, const CompileOptions& options = {});
+
+// A node's operands, with `data` in the place of null arrays, checked against the node's types and shapes.
+Expected<Arrays> node_arrays(const Node& node, const Arrays& given);
+
+// The call itself, for a kernel from anywhere: lays the operands out as `plan` says, makes its calls, and gathers Y.
+// The arrays must have the shapes that the plan was made from.
+Expected<Tensor> run_plan(const CallPlan& plan, gemmc_kernel_entry entry, const Arrays& arrays);
+
+}  // namespace gemmc

@@ -14,6 +14,12 @@
 extern "C" {
 #endif
 
+/* ---- Kernels ---------------------------------------------------------------------------------------------------- */
+
+/* Emitted headers repeat this block, word for word, so that they need no other file; whichever comes first defines it. */
+#ifndef GEMMC_CALL_DEFINED
+#define GEMMC_CALL_DEFINED
+
 /* What every call returns. Append-only. */
 typedef enum gemmc_status {
   GEMMC_OK = 0,
@@ -22,8 +28,6 @@ typedef enum gemmc_status {
   GEMMC_ENVIRONMENT = 3,      /* disk, memory, a missing tool */
   GEMMC_INTERNAL = 4          /* a fault of gemmc's own */
 } gemmc_status;
-
-/* ---- Kernels ---------------------------------------------------------------------------------------------------- */
 
 /* The arguments of a kernel's uniform entry, `int32_t NAME_call(const gemmc_call*)`. Fill unused fields with zero.
  * The kernel reads the struct only during the call and keeps no pointer. All sizes and strides are in elements.
@@ -44,6 +48,8 @@ typedef struct gemmc_call {
 } gemmc_call;
 
 typedef int32_t (*gemmc_kernel_entry)(const gemmc_call* call);
+
+#endif /* GEMMC_CALL_DEFINED */
 
 /* ---- Compiling at run time -------------------------------------------------------------------------------------- */
 

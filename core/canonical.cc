@@ -1,0 +1,182 @@
+// Problem -> CanonicalProblem: see core/problem.h for what changes and why.
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "core/problem.h"
+#include "core/problem_shapes.h"
+
+namespace gemmc {
+namespace {
+
+// Calls visit(dim) for every dimension of every operand, in the order A, B, C.
+template <typename Visit>
+void for_each_dim(Problem& p, Visit visit) {
+  for (Operand* operand : {&p.a, &p.b, p.c ? &*p.c : nullptr}) {
+    if (operand == nullptr) continue;
+    for (Dim& dim : operand->shape) visit(dim);
+  }
+}
+
+void drop_what_changes_no_code(Problem& p) {
+  if (p.beta == 0.0f) p.c.reset();
+  if (!p.c) p.beta = 1.0f;
+  for (Operand* operand : {&p.a, &p.b, p.c ? &*p.c : nullptr}) {
+    if (operand != nullptr) operand->is_constant = false;
+  }
+  for_each_dim(p, [](Dim& dim) { dim = dim.is_static() ? Dim::fixed(dim.size) : Dim::runtime(dim.name); });
+}
+
+// "m", or "m_", "m__", ... where the problem already has a dimension of that name.
+std::string fresh_name(Problem& p, std::string wanted) {
+  std::set<std::string> taken;
+  for_each_dim(p, [&](const Dim& dim) { taken.insert(dim.name); });
+  while (taken.count(wanted)) wanted += '_';
+  return wanted;
+}
+
+bool is_matrix_or_less(const Operand& operand) { return operand.has_known_rank && operand.shape.size() <= 2; }
+
+void one_dimensional_to_matrix(Problem& p) {
+  if (p.a.has_known_rank && p.a.shape.size() == 1) {
+    p.a.shape.insert(p.a.shape.begin(), Dim::fixed(1));
+    if (!p.a.strides.empty()) p.a.strides.insert(p.a.strides.begin(), Stride::fixed(0));
+    if (!p.y_strides.empty()) {
+      const bool b_is_vector = p.b.shape.size() == 1;
+      p.y_strides.insert(p.y_strides.end() - (b_is_vector ? 0 : 1), Stride::fixed(0));
+    }
+  }
+  if (p.b.has_known_rank && p.b.shape.size() == 1) {
+    p.b.shape.push_back(Dim::fixed(1));
+    if (!p.b.strides.empty()) p.b.strides.push_back(Stride::fixed(1));
+    if (!p.y_strides.empty()) p.y_strides.push_back(Stride::fixed(1));
+  }
+}
+
+void give_shapes_to_unknown_ranks(Problem& p) {
+  if (p.a.has_known_rank && p.b.has_known_rank) return;
+  const Dim m = p.a.has_known_rank ? p.a.shape[p.a.shape.size() - 2] : Dim::runtime(fresh_name(p, "m"));
+  const Dim n = p.b.has_known_rank ? p.b.shape.back() : Dim::runtime(fresh_name(p, "n"));
+  const Dim k = p.b.has_known_rank   ? p.b.shape[p.b.shape.size() - 2]
+                : p.a.has_known_rank ? p.a.shape.back()
+                                     : Dim::runtime(fresh_name(p, "k"));
+  if (!p.a.has_known_rank && is_matrix_or_less(p.b)) {
+    p.a = Operand{.shape = {m, k}};
+    return;
+  }
+  const Dim batch = Dim::runtime(fresh_name(p, "batch"));
+  if (!p.b.has_known_rank && is_matrix_or_less(p.a)) {
+    p.b = Operand{.shape = {batch, k, n}};
+    return;
+  }
+  // The caller flattens the batches of both operands; a batch stride of 0 broadcasts.
+  const Strides batch_stride_given = {Stride::runtime(), Stride{}, Stride{}};
+  p.a = Operand{.shape = {batch, m, k}, .strides = batch_stride_given};
+  p.b = Operand{.shape = {batch, k, n}, .strides = batch_stride_given};
+}
+
+void substitute(Problem& p, const std::string& name, const Dim& by) {
+  for_each_dim(p, [&](Dim& dim) {
+    if (dim.name == name) dim = by;
+  });
+}
+
+void unify_k(Problem& p) {
+  const Dim k_of_a = p.a.shape.back();
+  const Dim k_of_b = p.b.shape[p.b.shape.size() - 2];
+  if (same_size(k_of_a, k_of_b)) return;
+  if (k_of_a.is_static()) {
+    substitute(p, k_of_b.name, k_of_a);
+  } else {
+    substitute(p, k_of_a.name, k_of_b.is_static() ? k_of_b : k_of_a);
+    if (!k_of_b.is_static()) substitute(p, k_of_b.name, k_of_a);
+  }
+}
+
+// Removes the batch axes in which neither operand has more than one item.
+void drop_unit_batches(Problem& p) {
+  const auto is_unit = [](const Operand& operand, size_t from_right) {
+    return from_right > operand.shape.size() || operand.shape[operand.shape.size() - from_right].is(1);
+  };
+  const auto drop = [](auto& list, size_t from_right) {
+    if (from_right <= list.size()) list.erase(list.end() - static_cast<std::ptrdiff_t>(from_right));
+  };
+  for (size_t from_right = std::max(p.a.shape.size(), p.b.shape.size()); from_right > 2; --from_right) {
+    if (!is_unit(p.a, from_right) || !is_unit(p.b, from_right)) continue;
+    for (Operand* operand : {&p.a, &p.b}) {
+      drop(operand->shape, from_right);
+      drop(operand->strides, from_right);
+    }
+    drop(p.y_strides, from_right);
+  }
+}
+
+// (2, 3, s, K) x (K, N) is (6, s, K) x (K, N), and (2, 3, 5, K) x (K, N) is (30, K) x (K, N): the elements of a dense A
+// and Y stand in the same order.
+void fold_static_batches_into_m(Problem& p) {
+  const bool is_dense = p.a.strides.empty() && p.y_strides.empty();
+  if (p.b.shape.size() != 2 || p.a.shape.size() < 3 || !is_dense) return;
+  int64_t folded = 1;
+  Shape runtime_batches;
+  for (size_t i = 0; i + 2 < p.a.shape.size(); ++i) {
+    if (!p.a.shape[i].is_static()) runtime_batches.push_back(p.a.shape[i]);
+    else if (__builtin_mul_overflow(folded, p.a.shape[i].size, &folded)) return;
+  }
+  Dim m = p.a.shape[p.a.shape.size() - 2];
+  if (runtime_batches.empty() && m.is_static()) {
+    if (__builtin_mul_overflow(m.size, folded, &m.size)) return;
+    folded = 1;
+  }
+  Shape shape;
+  if (folded != 1) shape.push_back(Dim::fixed(folded));
+  shape.insert(shape.end(), runtime_batches.begin(), runtime_batches.end());
+  shape.push_back(m);
+  shape.push_back(p.a.shape.back());
+  p.a.shape = std::move(shape);
+}
+
+void simplify_c(Problem& p) {
+  if (!p.c) return;
+  const GemmDims dims = gemm_dims(p);
+  if (!p.c->has_known_rank) {
+    p.c = Operand{.shape = {dims.m, dims.n}, .strides = {Stride::runtime(), Stride::runtime()}};
+    return;
+  }
+  if (!p.c->strides.empty()) return;
+  Shape& c = p.c->shape;
+  const bool all_one = std::all_of(c.begin(), c.end(), [](const Dim& dim) { return dim.is(1); });
+  if (all_one) c.clear();
+  else if (c.size() == 2 && c[0].is(1)) c.erase(c.begin());
+}
+
+std::vector<std::string> rename_dims(Problem& p) {
+  std::vector<std::string> names;
+  for_each_dim(p, [&](Dim& dim) {
+    if (dim.is_static()) return;
+    const auto found = std::find(names.begin(), names.end(), dim.name);
+    const size_t index = static_cast<size_t>(found - names.begin());
+    if (found == names.end()) names.push_back(dim.name);
+    dim.name = "d" + std::to_string(index);
+  });
+  return names;
+}
+
+}  // namespace
+
+CanonicalProblem canonical(const Problem& problem) {
+  Problem p = problem;
+  drop_what_changes_no_code(p);
+  if (p.op == Operator::kMatMul) {
+    one_dimensional_to_matrix(p);
+    give_shapes_to_unknown_ranks(p);
+    unify_k(p);
+    drop_unit_batches(p);
+    fold_static_batches_into_m(p);
+  } else {
+    simplify_c(p);
+  }
+  std::vector<std::string> names = rename_dims(p);
+  return {std::move(p), std::move(names)};
+}
+
+}  // namespace gemmc

@@ -1,0 +1,232 @@
+#include "core/problem.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "core/problem_shapes.h"
+
+namespace gemmc {
+namespace {
+
+constexpr size_t kMaxRank = 32;
+
+struct EpilogueRule {
+  std::string_view op;
+  bool reads_operand;
+};
+constexpr EpilogueRule kEpilogueRules[] = {
+    {"bias", true},  {"scale", true},    {"residual", true}, {"relu", false}, {"leaky_relu", false}, {"clip", false},
+    {"gelu", false}, {"gelu_tanh", false}, {"sigmoid", false}, {"tanh", false}, {"silu", false}, {"hard_swish", false},
+};
+
+std::string shape_text(const Operand& operand) {
+  if (!operand.has_known_rank) return "(unknown rank)";
+  std::string text = "(";
+  for (const Dim& dim : operand.shape) {
+    if (text.size() > 1) text += ", ";
+    text += dim_text(dim);
+  }
+  return text + ")";
+}
+
+Status check_dims(char operand_name, const Operand& operand) {
+  if (!operand.has_known_rank) {
+    if (!operand.shape.empty() || !operand.strides.empty()) {
+      return Status::invalid(fmt::format("operand {} of unknown rank has a shape or strides; allowed: none", operand_name));
+    }
+    return Status::ok();
+  }
+  if (operand.shape.size() > kMaxRank) {
+    return Status::invalid(
+        fmt::format("operand {} has rank {}; allowed: up to {}", operand_name, operand.shape.size(), kMaxRank));
+  }
+  for (const Dim& dim : operand.shape) {
+    if (dim.is_static() && dim.size < 0) {
+      return Status::invalid(
+          fmt::format("operand {} has a dimension of {}; allowed: 0 and more", operand_name, dim.size));
+    }
+    if (dim.min < 0 || dim.max < dim.min) {
+      return Status::invalid(fmt::format("dimension '{}' of operand {} has the range {}..{}; allowed: 0 <= min <= max",
+                                         dim.name, operand_name, dim.min, dim.max));
+    }
+    for (int64_t likely : dim.likely) {
+      if (likely < dim.min || likely > dim.max) {
+        return Status::invalid(fmt::format("dimension '{}' of operand {} has the likely value {}; allowed: {}..{}",
+                                           dim.name, operand_name, likely, dim.min, dim.max));
+      }
+    }
+  }
+  if (!operand.strides.empty() && operand.strides.size() != operand.shape.size()) {
+    return Status::invalid(fmt::format("operand {} has {} strides for rank {}; allowed: none or one per dimension",
+                                       operand_name, operand.strides.size(), operand.shape.size()));
+  }
+  return Status::ok();
+}
+
+// Whether the operand's elements, at the extents that are known now, lie within 2^63-1 bytes. Run-time extents count
+// as 1: the call's own sizes are the caller's memory and cannot be larger. An empty operand may have any dimensions.
+Status check_extent_bytes(std::string_view operand_name, const Shape& shape, const Strides& strides, DType dtype) {
+  for (const Dim& dim : shape) {
+    if (dim.is(0)) return Status::ok();
+  }
+  const __int128 limit = std::numeric_limits<int64_t>::max();
+  __int128 dense = static_cast<__int128>(size_bytes(dtype));
+  __int128 span = dense;  // bytes from the lowest to the highest element, by the given strides
+  for (size_t i = shape.size(); i-- > 0;) {
+    const __int128 extent = shape[i].is_static() ? shape[i].size : 1;
+    if (!strides.empty() && strides[i].kind == Stride::Kind::kStatic) {
+      const __int128 stride = strides[i].value < 0 ? -static_cast<__int128>(strides[i].value) : strides[i].value;
+      // Each factor is below 2^64, so the product cannot pass 2^127 once the stride alone is within the limit.
+      if (stride > limit || (extent - 1) > limit / (stride > 0 ? stride : 1)) span = limit + 1;
+      else span += (extent - 1) * stride * static_cast<__int128>(size_bytes(dtype));
+    }
+    dense *= extent;
+    if (dense > limit || span > limit) {
+      return Status::invalid(fmt::format("operand {} is larger than 2^63-1 bytes; allowed: up to 2^63-1", operand_name));
+    }
+  }
+  return Status::ok();
+}
+
+Status check_gemm_shapes(const Problem& p) {
+  for (const auto& [operand_name, operand] : {std::pair{'A', &p.a}, std::pair{'B', &p.b}}) {
+    if (!operand->has_known_rank || operand->shape.size() != 2) {
+      return Status::invalid(fmt::format("Gemm operand {} has shape {}; allowed: rank 2", operand_name, shape_text(*operand)));
+    }
+  }
+  const GemmDims dims = gemm_dims(p);
+  if (!same_size(dims.k, dims.k_of_b)) {
+    return Status::invalid(fmt::format("K dimension mismatch: {} in A {}, {} in B {}; allowed: equal",
+                                       dim_text(dims.k), shape_text(p.a), dim_text(dims.k_of_b), shape_text(p.b)));
+  }
+  if (!p.c || !p.c->has_known_rank) return Status::ok();
+  const Shape& c = p.c->shape;
+  const bool fits = c.size() <= 2 && (c.empty() || c.back().is(1) || same_size(c.back(), dims.n)) &&
+                    (c.size() < 2 || c.front().is(1) || same_size(c.front(), dims.m));
+  if (!fits) {
+    return Status::invalid(fmt::format("shape mismatch: C has shape {}; allowed: anything that broadcasts to (M, N) = ({}, {})",
+                                       shape_text(*p.c), dim_text(dims.m), dim_text(dims.n)));
+  }
+  return Status::ok();
+}
+
+Status check_matmul_shapes(const Problem& p) {
+  for (const auto& [operand_name, operand] : {std::pair{'A', &p.a}, std::pair{'B', &p.b}}) {
+    if (operand->has_known_rank && operand->shape.empty()) {
+      return Status::invalid(fmt::format("MatMul operand {} is a scalar, rank 0; allowed: rank 1 and more", operand_name));
+    }
+  }
+  if (!p.a.has_known_rank || !p.b.has_known_rank) return Status::ok();
+  const Dim& k_of_a = p.a.shape.back();
+  const Dim& k_of_b = p.b.shape.size() == 1 ? p.b.shape[0] : p.b.shape[p.b.shape.size() - 2];
+  if (k_of_a.is_static() && k_of_b.is_static() && k_of_a.size != k_of_b.size) {
+    return Status::invalid(fmt::format("K dimension mismatch: {} in A {}, {} in B {}; allowed: equal", k_of_a.size,
+                                       shape_text(p.a), k_of_b.size, shape_text(p.b)));
+  }
+  for (size_t from_right = 3; from_right <= std::min(p.a.shape.size(), p.b.shape.size()); ++from_right) {
+    const Dim& in_a = p.a.shape[p.a.shape.size() - from_right];
+    const Dim& in_b = p.b.shape[p.b.shape.size() - from_right];
+    if (in_a.is_static() && in_b.is_static() && in_a.size != in_b.size && in_a.size != 1 && in_b.size != 1) {
+      return Status::invalid(fmt::format("batch dimension mismatch: {} in A {}, {} in B {}; allowed: equal, or one of them 1",
+                                         in_a.size, shape_text(p.a), in_b.size, shape_text(p.b)));
+    }
+  }
+  return Status::ok();
+}
+
+Status check_y(const Problem& p) {
+  if (!p.a.has_known_rank || !p.b.has_known_rank) {
+    return p.y_strides.empty() ? Status::ok()
+                               : Status::invalid("Y has strides but an operand's rank is unknown; allowed: no strides");
+  }
+  const Shape y = output_shape(p);
+  if (!p.y_strides.empty()) {
+    if (p.y_strides.size() != y.size()) {
+      return Status::invalid(fmt::format("Y has {} strides for rank {}; allowed: none or one per dimension",
+                                         p.y_strides.size(), y.size()));
+    }
+    const size_t batch_rank = p.op == Operator::kGemm ? 0 : std::max(p.a.shape.size(), p.b.shape.size()) < 3
+                                                                ? 0
+                                                                : std::max(p.a.shape.size(), p.b.shape.size()) - 2;
+    const auto dense_batch = std::count_if(p.y_strides.begin(), p.y_strides.begin() + batch_rank,
+                                           [](const Stride& s) { return s.kind == Stride::Kind::kDense; });
+    if (dense_batch != 0 && static_cast<size_t>(dense_batch) != batch_rank) {
+      return Status::invalid("Y has some batch strides given and some dense; allowed: all of them or none");
+    }
+    GEMMC_RETURN_IF_ERROR(check_y_elements_apart(y, p.y_strides));
+  }
+  return check_extent_bytes("Y", y, p.y_strides, p.dtype);
+}
+
+Status check_storage(char operand_name, const Operand& operand, DType dtype) {
+  if (!operand.storage) return Status::ok();
+  if (is_integer(*operand.storage) || is_integer(dtype) || size_bytes(*operand.storage) >= size_bytes(dtype)) {
+    return Status::invalid(fmt::format("operand {} has storage {} for type {}; allowed: a narrower floating-point type",
+                                       operand_name, name(*operand.storage), name(dtype)));
+  }
+  return Status::ok();
+}
+
+Status check_epilogue(const Problem& p) {
+  for (const EpilogueStep& step : p.epilogue) {
+    const auto* rule = std::find_if(std::begin(kEpilogueRules), std::end(kEpilogueRules),
+                                    [&](const EpilogueRule& r) { return r.op == step.op; });
+    if (rule == std::end(kEpilogueRules)) {
+      std::string allowed;
+      for (const EpilogueRule& r : kEpilogueRules) allowed += (allowed.empty() ? "" : ", ") + std::string(r.op);
+      return Status::invalid(fmt::format("epilogue step '{}' is not known; allowed: {}", step.op, allowed));
+    }
+    if (!rule->reads_operand && (!step.axis.empty() || !step.name.empty())) {
+      return Status::invalid(fmt::format("epilogue step '{}' has an axis or a name; allowed: neither", step.op));
+    }
+    constexpr std::array<std::string_view, 4> kAxes = {"", "n", "m", "mn"};
+    if (std::find(kAxes.begin(), kAxes.end(), step.axis) == kAxes.end()) {
+      return Status::invalid(fmt::format("epilogue step '{}' has axis '{}'; allowed: n, m, mn or none", step.op, step.axis));
+    }
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+Status validate(const Problem& p) {
+  if (p.op == Operator::kMatMul &&
+      (p.c || p.trans_a || p.trans_b || p.alpha != 1.0f || p.beta != 1.0f)) {
+    return Status::invalid("MatMul has C, a transposition, alpha or beta; allowed: none of them");
+  }
+  if (is_integer(p.dtype) && !(std::isfinite(p.alpha) && std::isfinite(p.beta))) {
+    return Status::invalid(fmt::format("alpha {} and beta {} for type {}; allowed: finite values", p.alpha, p.beta, name(p.dtype)));
+  }
+  GEMMC_RETURN_IF_ERROR(check_dims('A', p.a));
+  GEMMC_RETURN_IF_ERROR(check_dims('B', p.b));
+  if (p.c) GEMMC_RETURN_IF_ERROR(check_dims('C', *p.c));
+  GEMMC_RETURN_IF_ERROR(p.op == Operator::kGemm ? check_gemm_shapes(p) : check_matmul_shapes(p));
+  GEMMC_RETURN_IF_ERROR(check_extent_bytes("A", p.a.shape, p.a.strides, p.dtype));
+  GEMMC_RETURN_IF_ERROR(check_extent_bytes("B", p.b.shape, p.b.strides, p.dtype));
+  if (p.c) GEMMC_RETURN_IF_ERROR(check_extent_bytes("C", p.c->shape, p.c->strides, p.dtype));
+  GEMMC_RETURN_IF_ERROR(check_y(p));
+  GEMMC_RETURN_IF_ERROR(check_storage('A', p.a, p.dtype));
+  GEMMC_RETURN_IF_ERROR(check_storage('B', p.b, p.dtype));
+  if (p.c) GEMMC_RETURN_IF_ERROR(check_storage('C', *p.c, p.dtype));
+  return check_epilogue(p);
+}
+
+Status refuse_unbuilt(const Problem& p) {
+  if (!p.epilogue.empty()) {
+    return Status::unsupported(fmt::format("epilogue step '{}': not built yet; allowed: no epilogue", p.epilogue[0].op));
+  }
+  for (const auto& [operand_name, operand] :
+       {std::pair{'A', &p.a}, std::pair{'B', &p.b}, std::pair{'C', p.c ? &*p.c : nullptr}}) {
+    if (operand != nullptr && operand->storage) {
+      return Status::unsupported(fmt::format("operand {} stored as {}: not built yet; allowed: storage in the problem's type {}",
+                                             operand_name, name(*operand->storage), name(p.dtype)));
+    }
+  }
+  return Status::ok();
+}
+
+}  // namespace gemmc

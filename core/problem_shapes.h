@@ -1,0 +1,30 @@
+// Small questions about the shapes of a problem, shared by validation, canonicalisation and printing.
+#pragma once
+
+#include <string>
+
+#include "core/problem.h"
+
+namespace gemmc {
+
+// "64" or "?seq", for messages.
+std::string dim_text(const Dim& dim);
+
+// The same static size or the same run-time name; hints do not count.
+bool same_size(const Dim& left, const Dim& right);
+
+struct GemmDims {
+  Dim m, n, k, k_of_b;
+};
+// M, N and both operands' K of a Gemm whose operands have rank 2.
+GemmDims gemm_dims(const Problem& problem);
+
+// The shape of Y. Requires operands of known rank that fit each other. Where two batch dimensions of different names
+// meet, the result is a run-time dimension that prints as "max(a,b)": its size is decided at the call.
+Shape output_shape(const Problem& problem);
+
+// Refuses strides under which two elements of Y could share a place. Decided where all extents and strides are known,
+// by the sufficient rule that each stride reaches beyond everything the smaller strides span.
+Status check_y_elements_apart(const Shape& y, const Strides& strides);
+
+}  // namespace gemmc

@@ -1,0 +1,123 @@
+#include "schedules/family_table.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "core/loop_form.h"
+
+namespace gemmc {
+namespace {
+
+using Refusal = std::optional<std::string>;
+
+// Halide's indices inside one kernel body are 32-bit; so are byte offsets that LLVM makes of them.
+constexpr int64_t kLargestTiledOperandBytes = std::numeric_limits<int32_t>::max();
+
+Refusal refuse_unordered(const Problem& problem, const Target& target) {
+  const bool is_float = !is_integer(problem.dtype);
+  if (problem.order == SummationOrder::kByK && is_float && !target.has(kFma)) {
+    return fmt::format("order=k is a chain of fused multiply-adds, which {} has not", target.to_string());
+  }
+  return std::nullopt;
+}
+
+struct OperandSpan {
+  char operand;
+  std::optional<int64_t> rows, cols, row_stride, col_stride;
+};
+
+Refusal refuse_tiled(const Problem& problem, const Target& target) {
+  if (Refusal reason = refuse_unordered(problem, target)) return reason;
+  const LoopForm form = loop_form(problem);
+  const auto m = form.m.static_value(), n = form.n.static_value(), k = form.k.static_value();
+  if (!m || !n || !k) return "M, N or K is known only at the call";
+  if (*m == 0 || *n == 0 || *k == 0) return fmt::format("M={}, N={}, K={}: one of them is 0", *m, *n, *k);
+  if (size_bytes(problem.dtype) == 2) return fmt::format("{} operands are converted while they are packed", name(problem.dtype));
+
+  const MatrixStrides zero{{-1, SizeExpr::fixed(0)}, {-1, SizeExpr::fixed(0)}};
+  const MatrixStrides c = form.has_c ? form.c : zero;
+  const OperandSpan spans[] = {
+      {'A', m, k, form.a.row.static_value(), form.a.col.static_value()},
+      {'B', k, n, form.b.row.static_value(), form.b.col.static_value()},
+      {'C', m, n, c.row.static_value(), c.col.static_value()},
+      {'Y', m, n, form.y.row.static_value(), form.y.col.static_value()},
+  };
+  for (const OperandSpan& span : spans) {
+    if (!span.row_stride || !span.col_stride) return fmt::format("a stride of {} is known only at the call", span.operand);
+    const auto magnitude = [](int64_t stride) { return stride < 0 ? -static_cast<__int128>(stride) : stride; };
+    const __int128 elements = (*span.rows - 1) * magnitude(*span.row_stride) + (*span.cols - 1) * magnitude(*span.col_stride) + 1;
+    const auto bytes = elements * static_cast<__int128>(size_bytes(problem.dtype));
+    if (bytes > kLargestTiledOperandBytes) {
+      return fmt::format("{} spans more than {} bytes", span.operand, kLargestTiledOperandBytes);
+    }
+  }
+  if (form.b.col.static_value() != 1 && *n > 1) return "B's columns are not neighbours in memory: it must be packed";
+  if (form.y.col.static_value() != 1 && *n > 1) return "Y's columns are not neighbours in memory";
+  if (const auto c_col = c.col.static_value(); c_col != 1 && c_col != 0 && *n > 1) {
+    return "C's columns are not neighbours in memory";
+  }
+  return std::nullopt;
+}
+
+struct FamilyRow {
+  Family family;
+  bool sums_by_k;
+  Refusal (*refuse)(const Problem&, const Target&);
+};
+
+constexpr FamilyRow kFamilies[] = {
+    {Family::kTiled, true, refuse_tiled},
+    {Family::kGeneral, true, refuse_unordered},
+};
+
+struct RegisterTile {
+  int mr, vectors;
+};
+
+// Accumulators, one broadcast of A and the vectors of a row of B must fit the registers; a product that is not fused
+// needs one more, and a 64-bit integer product without AVX-512's vpmullq several.
+RegisterTile register_tile(DType accumulator_type, const Target& target) {
+  const bool is_float = !is_integer(accumulator_type);
+  if (target.has(kAvx512)) return is_float ? RegisterTile{8, 3} : RegisterTile{8, 2};
+  if (accumulator_type == DType::kUInt64) return {3, 2};
+  return is_float && target.has(kFma) ? RegisterTile{6, 2} : RegisterTile{4, 2};
+}
+
+int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+}  // namespace
+
+std::vector<FamilyVerdict> judge_families(const Problem& problem, const Target& target) {
+  std::vector<FamilyVerdict> verdicts;
+  for (const FamilyRow& row : kFamilies) verdicts.push_back({row.family, row.sums_by_k, row.refuse(problem, target)});
+  return verdicts;
+}
+
+Schedule heuristic_schedule(Family family, const Problem& problem, const Target& target) {
+  const DType accumulator_type = accumulator(problem.dtype);
+  const int bytes = static_cast<int>(size_bytes(accumulator_type));
+  const RegisterTile tile = register_tile(accumulator_type, target);
+  Schedule schedule{.family = family, .mr = tile.mr, .lanes = target.vector_bytes() / bytes};
+  schedule.nr = tile.vectors * schedule.lanes;
+  if (family == Family::kGeneral) {
+    // Square blocks of C, so that packing costs A and B alike; K blocks just long enough to hide the reloading of
+    // accumulators. All three blocks together stay within the L2 cache and the stack budget.
+    const int block = bytes == 8 ? 60 : 90;
+    schedule.mc = round_up(block, schedule.mr);
+    schedule.nc = round_up(block, schedule.nr);
+    schedule.kc = bytes == 8 ? 48 : 64;
+  }
+  return schedule;
+}
+
+Expected<Schedule> choose_schedule(const Problem& problem, const Target& target) {
+  std::string reason;
+  for (const FamilyVerdict& verdict : judge_families(problem, target)) {
+    if (!verdict.refusal) return heuristic_schedule(verdict.family, problem, target);
+    reason = *verdict.refusal;
+  }
+  return Status::unsupported(reason);
+}
+
+}  // namespace gemmc

@@ -1,0 +1,109 @@
+#include "schedules/schedule.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <vector>
+
+namespace gemmc {
+namespace {
+
+// The general family keeps its packed blocks and accumulators on the stack of the calling thread. Small enough for the
+// 128 KiB thread stacks of musl together with the caller's frames.
+constexpr int64_t kStackBudgetBytes = 112 * 1024;
+
+struct Field {
+  std::string_view key;
+  int Schedule::* member;
+};
+constexpr Field kTileFields[] = {{"mr", &Schedule::mr}, {"nr", &Schedule::nr}, {"lanes", &Schedule::lanes}};
+constexpr Field kBlockFields[] = {{"mc", &Schedule::mc}, {"nc", &Schedule::nc}, {"kc", &Schedule::kc}};
+
+std::vector<Field> fields_of(Family family) {
+  std::vector<Field> fields(std::begin(kTileFields), std::end(kTileFields));
+  if (family == Family::kGeneral) fields.insert(fields.end(), std::begin(kBlockFields), std::end(kBlockFields));
+  return fields;
+}
+
+std::vector<std::string_view> split_words(std::string_view line) {
+  std::vector<std::string_view> words;
+  while (!line.empty()) {
+    const size_t end = std::min(line.find(' '), line.size());
+    if (end > 0) words.push_back(line.substr(0, end));
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string_view name(Family family) { return family == Family::kTiled ? "tiled" : "general"; }
+
+std::string print_schedule(const Schedule& schedule) {
+  std::string line(name(schedule.family));
+  for (const Field& field : fields_of(schedule.family)) line += fmt::format(" {}={}", field.key, schedule.*field.member);
+  return line;
+}
+
+Expected<Schedule> parse_schedule(std::string_view line) {
+  const std::vector<std::string_view> words = split_words(line);
+  if (words.empty()) return Status::invalid("schedule is empty; allowed: a family, tiled or general, and its fields");
+  Schedule schedule;
+  if (words[0] == name(Family::kTiled)) schedule.family = Family::kTiled;
+  else if (words[0] == name(Family::kGeneral)) schedule.family = Family::kGeneral;
+  else return Status::invalid(fmt::format("schedule family '{}' is not known; allowed: tiled, general", words[0]));
+
+  const std::vector<Field> fields = fields_of(schedule.family);
+  std::vector<bool> seen(fields.size(), false);
+  for (size_t w = 1; w < words.size(); ++w) {
+    const size_t equals = words[w].find('=');
+    const std::string_view key = words[w].substr(0, equals);
+    size_t f = 0;
+    while (f < fields.size() && fields[f].key != key) ++f;
+    if (f == fields.size() || equals == std::string_view::npos || seen[f]) {
+      return Status::invalid(fmt::format("schedule word '{}' is unknown or repeated in a {} schedule", words[w], words[0]));
+    }
+    const std::string_view digits = words[w].substr(equals + 1);
+    int& value = schedule.*fields[f].member;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || end != digits.data() + digits.size() || value < 1) {
+      return Status::invalid(fmt::format("schedule word '{}'; allowed: a positive number", words[w]));
+    }
+    seen[f] = true;
+  }
+  for (size_t f = 0; f < fields.size(); ++f) {
+    if (!seen[f]) return Status::invalid(fmt::format("schedule '{}' lacks {}=", line, fields[f].key));
+  }
+  return schedule;
+}
+
+Status validate(const Schedule& s, DType dtype, const Target& target) {
+  const auto refuse = [&](std::string_view what, auto found, const std::string& allowed) {
+    return Status::invalid(fmt::format("schedule '{}' has {} {}; allowed: {}", print_schedule(s), what, found, allowed));
+  };
+  const int accumulator_bytes = static_cast<int>(size_bytes(accumulator(dtype)));
+  const int widest = target.vector_bytes() / accumulator_bytes;
+  if (s.lanes < 2 || s.lanes > widest || (s.lanes & (s.lanes - 1)) != 0) {
+    return refuse("lanes", s.lanes, fmt::format("a power of two from 2 to {}", widest));
+  }
+  if (s.nr < s.lanes || s.nr % s.lanes != 0) return refuse("nr", s.nr, fmt::format("a multiple of lanes {}", s.lanes));
+  const int64_t registers = static_cast<int64_t>(s.mr) * (s.nr / s.lanes);
+  if (s.mr < 1 || registers >= target.vector_registers()) {
+    return refuse("accumulators", registers, fmt::format("1 to {}", target.vector_registers() - 1));
+  }
+  if (s.family == Family::kTiled) return Status::ok();
+  if (s.mc < s.mr || s.mc % s.mr != 0) return refuse("mc", s.mc, fmt::format("a multiple of mr {}", s.mr));
+  if (s.nc < s.nr || s.nc % s.nr != 0) return refuse("nc", s.nc, fmt::format("a multiple of nr {}", s.nr));
+  if (s.kc < 1) return refuse("kc", s.kc, "1 and more");
+  const int64_t mc = s.mc, nc = s.nc, kc = s.kc;
+  if (mc > kStackBudgetBytes || nc > kStackBudgetBytes || kc > kStackBudgetBytes) {
+    return refuse("a block of", std::max({mc, nc, kc}), "blocks that fit the stack");
+  }
+  const int64_t stack_bytes = accumulator_bytes * (mc * kc + kc * nc + mc * nc);
+  if (stack_bytes > kStackBudgetBytes) {
+    return refuse("blocks of bytes", stack_bytes, fmt::format("up to {}", kStackBudgetBytes));
+  }
+  return Status::ok();
+}
+
+}  // namespace gemmc

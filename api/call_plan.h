@@ -43,12 +43,13 @@ struct CallPlan {
   std::vector<int64_t> strides;  // gemmc_call::strides
   Layout a, b, y;
   std::optional<Layout> c;  // absent: the kernel reads no C
-  // One call of the kernel: offsets from each operand's first element. More than one only where operands of unknown
-  // rank broadcast in a way that one stride for the whole batch cannot express; none where Y is empty.
-  struct Call {
-    int64_t a = 0, b = 0, y = 0;
+  // The kernel is called once for every index of these axes, outermost first, with the operands' first elements moved by
+  // index * stride; usually there are none and it is called once. Only operands of unknown rank need them, where they
+  // broadcast in a way that one stride for the whole batch cannot express.
+  struct OuterAxis {
+    int64_t extent, a, b, y;
   };
-  std::vector<Call> calls;
+  std::vector<OuterAxis> outer;
 };
 
 // Adds to `bound` what `shape` says of the run-time dimensions when the array's shape is `actual`; refuses another rank,

@@ -1,0 +1,108 @@
+#include "tests/unit/repository/layer_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace gemmc::testing {
+namespace {
+
+using Names = std::set<std::string, std::less<>>;
+
+// Layer -> the layers it may include, itself among them. "include" is the public headers, written "gemmc/...".
+const std::map<std::string, Names, std::less<>> kArrows = {
+    {"include", {"include"}},
+    {"core", {"core"}},
+    {"schedules", {"schedules", "core"}},
+    {"compiler", {"compiler", "schedules", "core"}},
+    {"runtime", {"runtime", "core", "include"}},
+    {"api", {"api", "runtime", "compiler", "schedules", "core", "include"}},
+    {"tools", {"tools", "api", "runtime", "compiler", "schedules", "core", "include"}},
+    {"tests", {"tests", "tools", "api", "runtime", "compiler", "schedules", "core", "include"}},
+};
+
+// A foreign library, how its headers' names begin, and the layers that may include them. A layer's unit tests may too.
+struct ForeignLibrary {
+  std::string_view name;
+  std::vector<std::string_view> prefixes;
+  Names layers;
+};
+const std::vector<ForeignLibrary> kForeignLibraries = {
+    {"Halide", {"Halide"}, {"compiler"}},
+    {"LLVM", {"llvm/", "llvm-c/"}, {"compiler", "runtime"}},
+    {"protobuf", {"google/protobuf/", "onnx.pb.h"}, {"compiler"}},
+    {"CLI11", {"CLI/"}, {"tools"}},
+};
+
+// The tests' reference results come from code that shares nothing with the library.
+constexpr std::string_view kOracle = "tests/support/oracle";
+
+std::string_view first_folder(std::string_view path) { return path.substr(0, path.find('/')); }
+
+// The layer whose foreign libraries a file may include.
+std::string_view home_layer(std::string_view path) {
+  constexpr std::string_view kUnitTests = "tests/unit/";
+  return first_folder(path.starts_with(kUnitTests) ? path.substr(kUnitTests.size()) : path);
+}
+
+const ForeignLibrary* foreign_library(std::string_view include) {
+  for (const ForeignLibrary& library : kForeignLibraries) {
+    if (std::any_of(library.prefixes.begin(), library.prefixes.end(),
+                    [&](std::string_view prefix) { return include.starts_with(prefix); })) {
+      return &library;
+    }
+  }
+  return nullptr;
+}
+
+// Why a file of this path may not have this include; empty if it may.
+std::string refusal(std::string_view path, const Include& include) {
+  if (const ForeignLibrary* library = foreign_library(include.name)) {
+    if (library->layers.contains(home_layer(path))) return "";
+    return fmt::format("only {} may include {}, found \"{}\"", fmt::join(library->layers, " and "), library->name,
+                       include.name);
+  }
+  const bool is_public = include.name.starts_with("gemmc/");
+  const std::string_view target = is_public ? "include" : first_folder(include.name);
+  if (target == include.name || !kArrows.contains(target)) {
+    // Not a file of this tree: the standard library's or another package's, in angle brackets. Tests include generated
+    // headers.
+    if (!include.is_quoted || path.starts_with("tests/")) return "";
+    return fmt::format("includes are written from the repository's root, found \"{}\"", include.name);
+  }
+  const std::string_view layer = first_folder(path);
+  const Names& allowed = kArrows.find(layer)->second;
+  if (!allowed.contains(target)) {
+    return fmt::format("{} may include only {}, found \"{}\"", layer, fmt::join(allowed, ", "), include.name);
+  }
+  if (path.starts_with(kOracle) && !std::string_view(include.name).starts_with(kOracle)) {
+    return fmt::format("the oracle shares no code with the library, found \"{}\"", include.name);
+  }
+  return "";
+}
+
+}  // namespace
+
+Findings layer_violations(const SourceTree& tree) {
+  Findings findings;
+  for (const auto& [path, text] : tree) {
+    if (!is_code(path)) continue;
+    if (!kArrows.contains(first_folder(path))) {
+      findings.push_back(finding(path, 1, "code outside the layers' folders"));
+      continue;
+    }
+    std::set<std::string_view> libraries;
+    for (const Include& include : includes(text)) {
+      if (const ForeignLibrary* library = foreign_library(include.name)) libraries.insert(library->name);
+      const std::string reason = refusal(path, include);
+      if (!reason.empty()) findings.push_back(finding(path, include.line, reason));
+    }
+    if (libraries.contains("Halide") && libraries.contains("LLVM")) {
+      findings.push_back(finding(path, 1, "Halide and LLVM may not meet in one source"));
+    }
+  }
+  return findings;
+}
+
+}  // namespace gemmc::testing

@@ -1,22 +1,13 @@
 // Problem -> CanonicalProblem: see core/problem.h for what changes and why.
 #include <algorithm>
 #include <limits>
-#include <set>
 
+#include "core/dim_names.h"
 #include "core/problem.h"
 #include "core/problem_shapes.h"
 
 namespace gemmc {
 namespace {
-
-// Calls visit(dim) for every dimension of every operand, in the order A, B, C.
-template <typename Visit>
-void for_each_dim(Problem& p, Visit visit) {
-  for (Operand* operand : {&p.a, &p.b, p.c ? &*p.c : nullptr}) {
-    if (operand == nullptr) continue;
-    for (Dim& dim : operand->shape) visit(dim);
-  }
-}
 
 void drop_what_changes_no_code(Problem& p) {
   if (p.beta == 0.0f) p.c.reset();
@@ -25,14 +16,6 @@ void drop_what_changes_no_code(Problem& p) {
     if (operand != nullptr) operand->is_constant = false;
   }
   for_each_dim(p, [](Dim& dim) { dim = dim.is_static() ? Dim::fixed(dim.size) : Dim::runtime(dim.name); });
-}
-
-// "m", or "m_", "m__", ... where the problem already has a dimension of that name.
-std::string fresh_name(Problem& p, std::string wanted) {
-  std::set<std::string> taken;
-  for_each_dim(p, [&](const Dim& dim) { taken.insert(dim.name); });
-  while (taken.count(wanted)) wanted += '_';
-  return wanted;
 }
 
 bool is_matrix_or_less(const Operand& operand) { return operand.has_known_rank && operand.shape.size() <= 2; }
@@ -55,16 +38,16 @@ void one_dimensional_to_matrix(Problem& p) {
 
 void give_shapes_to_unknown_ranks(Problem& p) {
   if (p.a.has_known_rank && p.b.has_known_rank) return;
-  const Dim m = p.a.has_known_rank ? p.a.shape[p.a.shape.size() - 2] : Dim::runtime(fresh_name(p, "m"));
-  const Dim n = p.b.has_known_rank ? p.b.shape.back() : Dim::runtime(fresh_name(p, "n"));
+  const Dim m = p.a.has_known_rank ? p.a.shape[p.a.shape.size() - 2] : Dim::runtime(fresh_dim_name(p, "m"));
+  const Dim n = p.b.has_known_rank ? p.b.shape.back() : Dim::runtime(fresh_dim_name(p, "n"));
   const Dim k = p.b.has_known_rank   ? p.b.shape[p.b.shape.size() - 2]
                 : p.a.has_known_rank ? p.a.shape.back()
-                                     : Dim::runtime(fresh_name(p, "k"));
+                                     : Dim::runtime(fresh_dim_name(p, "k"));
   if (!p.a.has_known_rank && is_matrix_or_less(p.b)) {
     p.a = Operand{.shape = {m, k}};
     return;
   }
-  const Dim batch = Dim::runtime(fresh_name(p, "batch"));
+  const Dim batch = Dim::runtime(fresh_dim_name(p, "batch"));
   if (!p.b.has_known_rank && is_matrix_or_less(p.a)) {
     p.b = Operand{.shape = {batch, k, n}};
     return;
@@ -75,23 +58,7 @@ void give_shapes_to_unknown_ranks(Problem& p) {
   p.b = Operand{.shape = {batch, k, n}, .strides = batch_stride_given};
 }
 
-void substitute(Problem& p, const std::string& name, const Dim& by) {
-  for_each_dim(p, [&](Dim& dim) {
-    if (dim.name == name) dim = by;
-  });
-}
-
-void unify_k(Problem& p) {
-  const Dim k_of_a = p.a.shape.back();
-  const Dim k_of_b = p.b.shape[p.b.shape.size() - 2];
-  if (same_size(k_of_a, k_of_b)) return;
-  if (k_of_a.is_static()) {
-    substitute(p, k_of_b.name, k_of_a);
-  } else {
-    substitute(p, k_of_a.name, k_of_b.is_static() ? k_of_b : k_of_a);
-    if (!k_of_b.is_static()) substitute(p, k_of_b.name, k_of_a);
-  }
-}
+void unify_k(Problem& p) { unify_dims(p, p.a.shape.back(), p.b.shape[p.b.shape.size() - 2]); }
 
 // Removes the batch axes in which neither operand has more than one item.
 void drop_unit_batches(Problem& p) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "core/dim_names.h"
 #include "core/problem_shapes.h"
 
 namespace gemmc {
@@ -204,6 +205,7 @@ Status validate(const Problem& p) {
   GEMMC_RETURN_IF_ERROR(check_dims('A', p.a));
   GEMMC_RETURN_IF_ERROR(check_dims('B', p.b));
   if (p.c) GEMMC_RETURN_IF_ERROR(check_dims('C', *p.c));
+  GEMMC_RETURN_IF_ERROR(check_hints(p));
   GEMMC_RETURN_IF_ERROR(p.op == Operator::kGemm ? check_gemm_shapes(p) : check_matmul_shapes(p));
   GEMMC_RETURN_IF_ERROR(check_extent_bytes("A", p.a.shape, p.a.strides, p.dtype));
   GEMMC_RETURN_IF_ERROR(check_extent_bytes("B", p.b.shape, p.b.strides, p.dtype));

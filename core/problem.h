@@ -23,7 +23,8 @@ namespace gemmc {
 struct Dim {
   int64_t size = 0;  // only for static dimensions; >= 0
   std::string name;  // not empty exactly for run-time dimensions
-  // Declared range and likely values of a run-time dimension; hints, every value in [0, 2^63) stays right.
+  // Declared range and likely values of a run-time dimension, the same wherever its name stands in a problem; hints, every
+  // value in [0, 2^63) stays right.
   int64_t min = 0;
   int64_t max = std::numeric_limits<int64_t>::max();
   std::vector<int64_t> likely;

@@ -24,24 +24,21 @@ enum class StatusCode : int {
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
+  // Whatever the message quotes, it becomes one line: control characters as \xNN, an endless one cut.
+  Status(StatusCode code, const std::string& message);
 
   static Status ok() { return {}; }
-  static Status invalid(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
-  static Status unsupported(std::string message) { return {StatusCode::kUnsupported, std::move(message)}; }
-  static Status environment(std::string message) { return {StatusCode::kEnvironment, std::move(message)}; }
-  static Status internal(std::string message) { return {StatusCode::kInternal, std::move(message)}; }
+  static Status invalid(const std::string& message) { return {StatusCode::kInvalidArgument, message}; }
+  static Status unsupported(const std::string& message) { return {StatusCode::kUnsupported, message}; }
+  static Status environment(const std::string& message) { return {StatusCode::kEnvironment, message}; }
+  static Status internal(const std::string& message) { return {StatusCode::kInternal, message}; }
 
   bool is_ok() const { return code_ == StatusCode::kOk; }
   StatusCode code() const { return code_; }
   const std::string& message() const { return message_; }
 
   // The same failure with the node's name appended, "... (node 'fc1')"; unchanged where the name is empty or already there.
-  Status with_node(const std::string& node) const {
-    const std::string suffix = " (node '" + node + "')";
-    if (is_ok() || node.empty() || message_.find(suffix) != std::string::npos) return *this;
-    return {code_, message_ + suffix};
-  }
+  Status with_node(const std::string& node) const;
 
  private:
   StatusCode code_ = StatusCode::kOk;

@@ -1,0 +1,25 @@
+// Text that users wrote, made safe to show, and numbers read from text exactly. Called by every reader of text and by
+// Status, whose messages are one line whatever they quote.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gemmc {
+
+// The bytes of the first character of `text`, if it can stand in a line: valid UTF-8, no control character, no line or
+// paragraph separator. Else 0.
+size_t printable_length(std::string_view text);
+
+// The text with everything that is not printable as \xNN, cut at about `limit` bytes with "..." at the end.
+std::string one_line(std::string_view text, size_t limit);
+
+// 'text' in quotes and on one line, for messages; long text is cut.
+std::string quoted(std::string_view text);
+
+// The whole text as a decimal integer: no sign but '-', no spaces. Nothing if it is not one, or not in range.
+std::optional<int64_t> parse_int64(std::string_view text);
+
+}  // namespace gemmc

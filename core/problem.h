@@ -64,10 +64,10 @@ using Strides = std::vector<Stride>;
 
 struct Operand {
   bool has_known_rank = true;    // false: shape is empty and means nothing; the caller flattens
-  Shape shape;
-  Strides strides;               // empty: dense row-major; else one per dimension
+  Shape shape = {};
+  Strides strides = {};          // empty: dense row-major; else one per dimension
   bool is_constant = false;      // weights: the same values in every call
-  std::optional<DType> storage;  // stored in a narrower type than it is computed in
+  std::optional<DType> storage = {};  // stored in a narrower type than it is computed in
   bool operator==(const Operand&) const = default;
 };
 

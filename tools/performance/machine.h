@@ -1,0 +1,20 @@
+// What a report says about the machine it was measured on.
+#pragma once
+
+#include <string>
+
+namespace gemmc {
+
+struct Machine {
+  std::string cpu;     // the processor's own name
+  int cores = 0;       // that this process may use
+  std::string caches;  // "L1d 32 KiB, L2 512 KiB, L3 32 MiB"
+  std::string system;  // "Debian GNU/Linux 12 (bookworm), Linux 6.1"
+  double load = 0;     // average number of runnable threads over the last minute
+};
+
+Machine describe_machine();
+// "2026-01-31", in UTC.
+std::string today();
+
+}  // namespace gemmc

@@ -1,0 +1,30 @@
+// The measured peak of one core: multiply-adds on registers only, so that nothing but arithmetic limits them.
+//
+// Every "% of peak" of the demo and the benchmark is against these figures, measured on the same machine minutes
+// before. A calculated peak (clock x units x lanes) would need the clock, which virtual machines hide and turbo
+// changes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/dtype.h"
+
+namespace gemmc {
+
+struct Peak {
+  DType dtype;            // float32, float64 or int32
+  std::string extension;  // what the code was compiled for: "sse4.2", "avx2,fma", "avx512f"
+  int lanes;              // elements of one vector
+  double gops;            // 1e9 operations a second; a multiply and an add count as two
+};
+
+// One Peak for each type and each extension that this CPU has. Takes about 20 ms per figure.
+std::vector<Peak> measure_peaks();
+
+// The highest figure for the type in which a product of `dtype` elements is summed (unsigned integers count as signed);
+// nothing where no peak was measured (64-bit integers: no single multiply instruction stands for them on every CPU).
+std::optional<double> peak_gops(const std::vector<Peak>& peaks, DType dtype);
+
+}  // namespace gemmc

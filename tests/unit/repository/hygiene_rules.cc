@@ -131,4 +131,27 @@ Findings unlisted_sources(const SourceTree& tree) {
   return findings;
 }
 
+Findings broken_links(const SourceTree& tree) {
+  static const std::regex kLink(R"(\]\(([^)#\s]+)(#[^)]*)?\))");
+  Findings findings;
+  for (const auto& [path, text] : tree) {
+    if (!path.ends_with(".md")) continue;
+    size_t number = 0;
+    for (const std::string_view line : split_lines(text)) {
+      ++number;
+      for (auto it = std::cregex_iterator(line.begin(), line.end(), kLink); it != std::cregex_iterator(); ++it) {
+        const std::string link = (*it)[1];
+        if (link.find("://") != std::string::npos) continue;
+        const std::string target =
+            (std::filesystem::path(path).parent_path() / link).lexically_normal().generic_string();
+        const auto inside = tree.lower_bound(target + "/");
+        const bool is_folder = inside != tree.end() && inside->first.starts_with(target + "/");
+        if (!tree.contains(target) && !is_folder)
+          findings.push_back(finding(path, number, fmt::format("no file \"{}\"", link)));
+      }
+    }
+  }
+  return findings;
+}
+
 }  // namespace gemmc::testing

@@ -17,4 +17,7 @@ Findings whitespace_faults(const SourceTree& tree);
 // C and C++ sources that no CMakeLists.txt above them lists, and headers that nothing includes.
 Findings unlisted_sources(const SourceTree& tree);
 
+// Links from one Markdown file to another file or folder that is not in the tree.
+Findings broken_links(const SourceTree& tree);
+
 }  // namespace gemmc::testing

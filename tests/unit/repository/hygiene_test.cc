@@ -25,6 +25,7 @@ TEST(HygieneTest, SourcesAreShort) { EXPECT_EQ(to_text(oversized_sources(reposit
 TEST(HygieneTest, NothingIsPrivateToAMachine) { EXPECT_EQ(to_text(private_words(repository())), ""); }
 TEST(HygieneTest, WhiteSpaceIsClean) { EXPECT_EQ(to_text(whitespace_faults(repository())), ""); }
 TEST(HygieneTest, EverySourceIsBuiltAndEveryHeaderUsed) { EXPECT_EQ(to_text(unlisted_sources(repository())), ""); }
+TEST(HygieneTest, LinksLeadSomewhere) { EXPECT_EQ(to_text(broken_links(repository())), ""); }
 
 std::string lines(size_t count) { return std::string(count, '\n'); }
 
@@ -78,6 +79,15 @@ TEST(HygieneTest, FindsUnlistedSourcesAndUnusedHeaders) {
             "core/e.cc:1: no CMakeLists.txt lists this source\n"
             "core/f.h:1: nothing includes this header\n"
             "core/part/a.cc:1: no CMakeLists.txt lists this source");
+}
+
+TEST(HygieneTest, FindsBrokenLinks) {
+  SourceTree tree = {
+      {"README.md", "[a](docs/a.md) and [b](docs/a.md#part)\n[docs](docs) [web](https://example.org/x)\n"},
+      {"docs/a.md", "[up](../README.md) [here](#part)\n"}};
+  EXPECT_EQ(to_text(broken_links(tree)), "");
+  tree["docs/b.md"] = "\n[a](a.md) [gone](docs/a.md)\n";
+  EXPECT_EQ(to_text(broken_links(tree)), "docs/b.md:2: no file \"docs/a.md\"");
 }
 
 // A folder that is gone at the end of the test.

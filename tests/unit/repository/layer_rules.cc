@@ -15,7 +15,7 @@ const std::map<std::string, Names, std::less<>> kArrows = {
     {"include", {"include"}},
     {"core", {"core"}},
     {"schedules", {"schedules", "core"}},
-    {"compiler", {"compiler", "schedules", "core"}},
+    {"compiler", {"compiler", "schedules", "core", "include"}},
     {"runtime", {"runtime", "core", "include"}},
     {"api", {"api", "runtime", "compiler", "schedules", "core", "include"}},
     {"tools", {"tools", "api", "runtime", "compiler", "schedules", "core", "include"}},

@@ -97,7 +97,7 @@ Status validate(const Schedule& s, DType dtype, const Target& target) {
   if (s.kc < 1) return refuse("kc", s.kc, "1 and more");
   const int64_t mc = s.mc, nc = s.nc, kc = s.kc;
   if (mc > kStackBudgetBytes || nc > kStackBudgetBytes || kc > kStackBudgetBytes) {
-    return refuse("a block of", std::max({mc, nc, kc}), "blocks that fit the stack");
+    return refuse("a block of", std::max(mc, std::max(nc, kc)), "blocks that fit the stack");
   }
   const int64_t stack_bytes = accumulator_bytes * (mc * kc + kc * nc + mc * nc);
   if (stack_bytes > kStackBudgetBytes) {

@@ -1,0 +1,68 @@
+#include "compiler/compile.h"
+
+#include <fmt/format.h>
+
+#include "compiler/llvm_object.h"
+#include "compiler/pipelines.h"
+#include "core/key.h"
+#include "gemmc_build_id.h"
+#include "schedules/family_table.h"
+
+namespace gemmc {
+namespace {
+
+// The schedule asked for, where its family takes the problem; else the table's choice.
+Expected<Schedule> decide_schedule(const Problem& problem, const Target& target, const std::optional<Schedule>& wanted) {
+  if (!wanted) return choose_schedule(problem, target);
+  GEMMC_RETURN_IF_ERROR(validate(*wanted, problem.dtype, target));
+  for (const FamilyVerdict& verdict : judge_families(problem, target)) {
+    if (verdict.family == wanted->family && verdict.refusal) {
+      return Status::unsupported(fmt::format("schedule family {}: {}", name(wanted->family), *verdict.refusal));
+    }
+  }
+  return *wanted;
+}
+
+}  // namespace
+
+std::string compiler_identity() {
+  return fmt::format("halide {}; llvm {}; gemmc {}", halide_version(), llvm_version(), GEMMC_BUILD_ID);
+}
+
+Expected<KernelPlan> plan(const Problem& problem, const Target& target, const CompileOptions& options) {
+  GEMMC_RETURN_IF_ERROR(validate(problem));
+  GEMMC_RETURN_IF_ERROR(refuse_unbuilt(problem));
+  KernelPlan result{.canonical = canonical(problem)};
+  Expected<Schedule> schedule = decide_schedule(result.canonical.problem, target, options.schedule);
+  if (!schedule) return schedule.status();
+  result.schedule = *schedule;
+  result.key_text = key_text(result.canonical.problem, target, print_schedule(result.schedule), compiler_identity());
+  result.symbol = options.symbol.empty() ? kernel_symbol(result.key_text) : options.symbol;
+  return result;
+}
+
+Expected<Artifact> compile(const Problem& problem, const Target& target, const CompileOptions& options,
+                           Explanation* explanation) {
+  Expected<KernelPlan> planned = plan(problem, target, options);
+  if (!planned) return planned.status();
+  const Problem& canonical_problem = planned->canonical.problem;
+  Expected<std::vector<Pipeline>> pipelines =
+      build_pipelines(canonical_problem, planned->schedule, target, explanation != nullptr);
+  if (!pipelines) return pipelines.status();
+  Expected<ObjectCode> code =
+      emit_object(*pipelines, canonical_problem, planned->schedule, target, planned->symbol, explanation != nullptr);
+  if (!code) return code.status();
+  if (explanation != nullptr) {
+    for (const Pipeline& pipeline : *pipelines) explanation->loop_nest += pipeline.loop_nest;
+    explanation->llvm_ir = std::move(code->llvm_ir);
+    explanation->assembly = std::move(code->assembly);
+  }
+  return Artifact{.symbol = planned->symbol,
+                  .problem = canonical_problem,
+                  .target = target,
+                  .schedule = print_schedule(planned->schedule),
+                  .key_text = planned->key_text,
+                  .object = std::move(code->object)};
+}
+
+}  // namespace gemmc

@@ -1,0 +1,14 @@
+// The LLVM half of fma_mark.h.
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include "core/status.h"
+
+namespace gemmc {
+
+// Replaces every add(t, marked(a * b)): by llvm.fma(a, b, t) where `has_fma`, else by add(t, a * b). Internal error if a
+// mark is left over.
+Status fuse_marked_products(llvm::Module& module, bool has_fma);
+
+}  // namespace gemmc

@@ -1,0 +1,171 @@
+#include "compiler/halide_numeric.h"
+
+#include <cmath>
+
+#include "compiler/fma_mark.h"
+
+namespace gemmc {
+namespace {
+
+using Halide::cast;
+using Halide::Expr;
+using Halide::reinterpret;
+using Halide::select;
+
+Expr u32(uint32_t value) { return Expr(value); }
+
+Expr bfloat16_to_float(const Expr& bits) { return reinterpret<float>(cast<uint32_t>(bits) << 16); }
+
+// Round to nearest even on the bits; a NaN keeps its upper payload and becomes quiet. Halide's own cast turns some NaNs
+// into infinity or zero.
+Expr float_to_bfloat16(const Expr& value) {
+  const Expr bits = reinterpret<uint32_t>(value);
+  const Expr rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+  const Expr quiet_nan = (bits >> 16) | 0x40;
+  return cast<uint16_t>(select((bits & 0x7fffffff) > u32(0x7f800000), quiet_nan, rounded));
+}
+
+// The formats are IEEE 754 binary16 and binary32: exponent bias 15 and 127, 10 and 23 bits of fraction.
+Expr float16_to_float_in_integers(const Expr& bits) {
+  const Expr wide = cast<uint32_t>(bits);
+  const Expr sign = (wide & 0x8000) << 16;
+  const Expr magnitude = wide & 0x7fff;
+  const Expr subnormal = reinterpret<uint32_t>(cast<float>(cast<int32_t>(magnitude)) * Expr(0x1p-24f));
+  const Expr normal = (magnitude << 13) + u32((127 - 15) << 23);
+  const Expr special = (magnitude << 13) + u32((255 - 31) << 23);
+  const Expr quiet = select(magnitude > 0x7c00, u32(0x400000), u32(0));
+  return reinterpret<float>(
+      sign | select(magnitude < 0x400, subnormal, magnitude >= 0x7c00, special | quiet, normal));
+}
+
+Expr float_to_float16_in_integers(const Expr& value) {
+  const Expr bits = reinterpret<uint32_t>(value);
+  const Expr sign = (bits >> 16) & 0x8000;
+  const Expr magnitude = bits & 0x7fffffff;
+  const Expr nan = 0x7e00 | ((magnitude >> 13) & 0x3ff);
+  // 65520 and above round to infinity.
+  const Expr normal = ((magnitude + 0xfff + ((magnitude >> 13) & 1)) >> 13) - ((127 - 15) << 10);
+  // Below 2^-14: the unit in the last place of 0.5 is 2^-24, the smallest binary16, so the addition rounds for us.
+  const Expr subnormal = reinterpret<uint32_t>(reinterpret<float>(magnitude) + 0.5f) - u32(0x3f000000);
+  const Expr finite = select(magnitude < u32(0x38800000), subnormal, normal);
+  return cast<uint16_t>(
+      sign | select(magnitude > u32(0x7f800000), nan, magnitude >= u32(0x477ff000), u32(0x7c00), finite));
+}
+
+Expr marked_product(const Expr& a, const Expr& b) {
+  const Expr product = a * b;
+  if (product.type().bits() == 64) return reinterpret<double>(reinterpret<uint64_t>(product) ^ Expr(kFmaMark64));
+  return reinterpret<float>(reinterpret<uint32_t>(product) ^ Expr(kFmaMark32));
+}
+
+bool is_integral(float value) { return std::trunc(value) == value; }
+
+// An integral float32 modulo 2^64. Float32 values of 2^88 and more are multiples of 2^64.
+uint64_t modulo_2_64(float integral) {
+  int exponent = 0;
+  const float fraction = std::frexp(std::fabs(integral), &exponent);
+  const auto mantissa = static_cast<uint64_t>(std::ldexp(fraction, 24));
+  const int shift = exponent - 24;
+  const uint64_t magnitude = shift >= 64 ? 0 : shift >= 0 ? mantissa << shift : mantissa >> -shift;
+  return std::signbit(integral) ? 0 - magnitude : magnitude;
+}
+
+// Truncates toward zero and saturates.
+Expr truncate_and_saturate(Halide::Type type, const Expr& value) {
+  const double limit = std::ldexp(1.0, type.is_int() ? type.bits() - 1 : type.bits());  // the first value too large
+  const double lowest = type.is_int() ? -limit : 0.0;
+  const double highest = type.bits() == 64 ? std::nextafter(limit, 0.0) : limit - 1;
+  const Expr in_range = Halide::max(Halide::min(value, Expr(highest)), Expr(lowest));
+  return select(value >= Expr(limit), type.max(), cast(type, in_range));
+}
+
+}  // namespace
+
+Halide::Type storage_type(DType dtype) {
+  switch (dtype) {
+    case DType::kBFloat16:
+    case DType::kFloat16:
+      return Halide::UInt(16);
+    case DType::kFloat32:
+      return Halide::Float(32);
+    case DType::kFloat64:
+      return Halide::Float(64);
+    case DType::kInt32:
+      return Halide::Int(32);
+    case DType::kInt64:
+      return Halide::Int(64);
+    case DType::kUInt32:
+      return Halide::UInt(32);
+    case DType::kUInt64:
+      return Halide::UInt(64);
+  }
+  return {};
+}
+
+Halide::Type accumulator_type(DType dtype) { return storage_type(accumulator(dtype)); }
+
+Numeric::Numeric(const Problem& problem, const Target& target) : problem_(problem), has_f16c_(target.has(kF16c)) {}
+
+Expr Numeric::to_accumulator(const Expr& stored) const {
+  switch (problem_.dtype) {
+    case DType::kBFloat16:
+      return bfloat16_to_float(stored);
+    case DType::kFloat16:
+      return has_f16c_ ? cast<float>(reinterpret(Halide::Float(16), stored)) : float16_to_float_in_integers(stored);
+    default:
+      // Signed overflow is undefined in Halide, so integers are summed unsigned.
+      return cast(accumulator_type(problem_.dtype), stored);
+  }
+}
+
+Expr Numeric::multiply_add(const Expr& acc, const Expr& a, const Expr& b) const {
+  return is_integer(problem_.dtype) ? acc + a * b : acc + marked_product(a, b);
+}
+
+Expr Numeric::finish(const Expr& acc, const Expr& c) const {
+  if (!is_integer(problem_.dtype)) return finish_float(acc, c);
+  return is_integral(problem_.alpha) && is_integral(problem_.beta) ? finish_integer(acc, c) : finish_fractional(acc, c);
+}
+
+Expr Numeric::finish_float(const Expr& acc, const Expr& c) const {
+  const Halide::Type type = acc.type();
+  Expr t = acc;
+  if (problem_.alpha != 1.0f) t = t * Halide::Internal::make_const(type, problem_.alpha);
+  if (c.defined()) {
+    const Expr addend = to_accumulator(c);
+    t = problem_.beta == 1.0f
+            ? t + addend
+            : t + marked_product(addend, Halide::Internal::make_const(type, problem_.beta));
+  }
+  return from_accumulator(t);
+}
+
+Expr Numeric::finish_integer(const Expr& acc, const Expr& c) const {
+  const Halide::Type type = acc.type();
+  const auto times = [&](const Expr& value, float scalar) {
+    return scalar == 1.0f ? value : value * cast(type, Expr(modulo_2_64(scalar)));
+  };
+  Expr sum = times(acc, problem_.alpha);
+  if (c.defined()) sum = sum + times(to_accumulator(c), problem_.beta);
+  return cast(storage_type(problem_.dtype), sum);
+}
+
+Expr Numeric::finish_fractional(const Expr& acc, const Expr& c) const {
+  const Halide::Type stored = storage_type(problem_.dtype);
+  Expr sum = cast<double>(cast(stored, acc)) * Expr(static_cast<double>(problem_.alpha));
+  if (c.defined()) sum = sum + cast<double>(c) * Expr(static_cast<double>(problem_.beta));
+  return truncate_and_saturate(stored, sum);
+}
+
+Expr Numeric::from_accumulator(const Expr& acc) const {
+  switch (problem_.dtype) {
+    case DType::kBFloat16:
+      return float_to_bfloat16(acc);
+    case DType::kFloat16:
+      return has_f16c_ ? reinterpret(Halide::UInt(16), cast(Halide::Float(16), acc)) : float_to_float16_in_integers(acc);
+    default:
+      return acc;
+  }
+}
+
+}  // namespace gemmc

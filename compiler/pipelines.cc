@@ -1,0 +1,104 @@
+#include "compiler/pipelines.h"
+
+#include <Halide.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <limits>
+#include <sstream>
+
+#include "compiler/halide_families.h"
+
+namespace gemmc {
+namespace {
+
+// A file that lives in memory: Halide writes bitcode only to a path.
+class MemoryFile {
+ public:
+  MemoryFile() : descriptor_(memfd_create("gemmc-bitcode", MFD_CLOEXEC)) {}
+  ~MemoryFile() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  bool is_open() const { return descriptor_ >= 0; }
+  std::string path() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
+  std::string contents() const {
+    std::string bytes;
+    char chunk[1 << 16];
+    ssize_t count = 0;
+    while ((count = pread(descriptor_, chunk, sizeof chunk, static_cast<off_t>(bytes.size()))) > 0) {
+      bytes.append(chunk, static_cast<size_t>(count));
+    }
+    return bytes;
+  }
+
+ private:
+  int descriptor_;
+};
+
+Halide::Target halide_target(const Target& target) {
+  Halide::Target result(Halide::Target::Linux, Halide::Target::X86, 64);
+  std::vector<Halide::Target::Feature> features = {Halide::Target::SSE41,     Halide::Target::NoRuntime,
+                                                   Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery,
+                                                   Halide::Target::StrictFloat};
+  if (target.has(kAvx2)) features.insert(features.end(), {Halide::Target::AVX, Halide::Target::AVX2});
+  if (target.has(kFma)) features.push_back(Halide::Target::FMA);
+  if (target.has(kF16c)) features.push_back(Halide::Target::F16C);
+  if (target.has(kAvx512)) features.insert(features.end(), {Halide::Target::AVX512, Halide::Target::AVX512_Skylake});
+  result.set_features(features);
+  return result;
+}
+
+Pipeline lower(HalideFunction function, const Halide::Target& target, bool with_loop_nest) {
+  Halide::Module module = function.output.compile_to_module(function.arguments, function.name, target);
+  // External linkage leaves out Halide's argv wrapper and metadata, which would keep the body alive.
+  for (Halide::Internal::LoweredFunc& lowered : module.functions()) lowered.linkage = Halide::LinkageType::External;
+  Pipeline pipeline{.function = function.name};
+  if (with_loop_nest) {
+    std::ostringstream text;
+    text << module;
+    pipeline.loop_nest = text.str();
+  }
+  MemoryFile file;
+  if (!file.is_open()) return pipeline;
+  module.compile({{Halide::OutputFileType::bitcode, file.path()}});
+  pipeline.bitcode = file.contents();
+  return pipeline;
+}
+
+}  // namespace
+
+void declare_stride(Halide::Internal::Dimension dimension, const StrideExpr& stride) {
+  const auto value = stride.static_value();
+  const bool fits = value && *value >= std::numeric_limits<int32_t>::min() && *value <= std::numeric_limits<int32_t>::max();
+  dimension.set_stride(fits ? Halide::Expr(static_cast<int32_t>(*value)) : Halide::Expr());
+}
+
+Expected<std::vector<Pipeline>> build_pipelines(const Problem& problem, const Schedule& schedule, const Target& target,
+                                                bool with_loop_nests) {
+  try {
+    const LoopForm form = loop_form(problem);
+    const std::vector<HalideFunction> functions = schedule.family == Family::kTiled
+                                                      ? tiled_functions(problem, form, schedule, target)
+                                                      : general_functions(problem, form, schedule, target);
+    std::vector<Pipeline> pipelines;
+    for (const HalideFunction& function : functions) {
+      pipelines.push_back(lower(function, halide_target(target), with_loop_nests));
+      if (pipelines.back().bitcode.empty()) return Status::environment("no memory file for the compiler's bitcode (memfd_create)");
+    }
+    return pipelines;
+  } catch (const Halide::Error& error) {
+    return Status::internal(fmt::format("Halide: {}", error.what()));
+  } catch (const std::exception& error) {
+    return Status::environment(fmt::format("while compiling: {}", error.what()));
+  }
+}
+
+std::string halide_version() {
+  return fmt::format("{}.{}.{}", HALIDE_VERSION_MAJOR, HALIDE_VERSION_MINOR, HALIDE_VERSION_PATCH);
+}
+
+}  // namespace gemmc

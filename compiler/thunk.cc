@@ -1,0 +1,340 @@
+#include "compiler/thunk.h"
+
+#include <llvm/IR/IRBuilder.h>
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "compiler/ir_loops.h"
+#include "compiler/pipelines.h"
+#include "gemmc/gemmc.h"
+
+namespace gemmc {
+namespace {
+
+using llvm::IRBuilder;
+using llvm::Value;
+
+// One dimension of a Halide buffer.
+struct BufferDim {
+  Value* extent;
+  Value* stride;
+};
+
+// Builds halide_buffer_t and halide_dimension_t (HalideRuntime.h) on the stack.
+class HalideBuffers {
+ public:
+  HalideBuffers(llvm::Module& module, IRBuilder<>& builder) : builder_(builder) {
+    llvm::LLVMContext& context = module.getContext();
+    llvm::Type* i8 = builder.getInt8Ty();
+    llvm::Type* i16 = builder.getInt16Ty();
+    llvm::Type* i32 = builder.getInt32Ty();
+    llvm::Type* i64 = builder.getInt64Ty();
+    llvm::Type* pointer = builder.getPtrTy();
+    // min, extent, stride, flags
+    dimension_ = llvm::StructType::create(context, {i32, i32, i32, i32}, "halide_dimension");
+    // device, device interface, host, flags, type (code, bits, lanes), dimensions, dim, padding
+    buffer_ = llvm::StructType::create(context, {i64, pointer, pointer, i64, i8, i8, i16, i32, pointer, pointer}, "halide_buffer");
+  }
+
+  Value* make(Value* host, const std::vector<BufferDim>& dims) {
+    Value* dim_array = stack(llvm::ArrayType::get(dimension_, dims.size()));
+    for (unsigned i = 0; i < dims.size(); ++i) {
+      const auto store = [&](unsigned field, Value* value) {
+        Value* place = builder_.CreateConstInBoundsGEP2_32(dimension_, dim_array, i, field);
+        builder_.CreateStore(builder_.CreateTrunc(value, builder_.getInt32Ty()), place);
+      };
+      store(0, builder_.getInt64(0));
+      store(1, dims[i].extent);
+      store(2, dims[i].stride);
+      store(3, builder_.getInt64(0));
+    }
+    Value* buffer = stack(buffer_);
+    builder_.CreateStore(host, builder_.CreateStructGEP(buffer_, buffer, 2));
+    builder_.CreateStore(builder_.getInt32(static_cast<uint32_t>(dims.size())), builder_.CreateStructGEP(buffer_, buffer, 7));
+    builder_.CreateStore(dim_array, builder_.CreateStructGEP(buffer_, buffer, 8));
+    return buffer;
+  }
+
+  // An allocation in the entry block, so that a loop does not grow the stack.
+  llvm::AllocaInst* stack(llvm::Type* type) {
+    llvm::BasicBlock& entry = builder_.GetInsertBlock()->getParent()->getEntryBlock();
+    IRBuilder<> at_entry(&entry, entry.begin());
+    return at_entry.CreateAlloca(type);
+  }
+
+ private:
+  IRBuilder<>& builder_;
+  llvm::StructType* dimension_;
+  llvm::StructType* buffer_;
+};
+
+struct MatrixValues {
+  Value* base;
+  Value* row;
+  Value* col;
+};
+
+class ThunkBuilder {
+ public:
+  ThunkBuilder(llvm::Module& module, const Problem& problem, const LoopForm& form, const Schedule& schedule)
+      : module_(module), problem_(problem), form_(form), schedule_(schedule), builder_(module.getContext()), buffers_(module, builder_) {}
+
+  llvm::Function* add_typed_entry(const std::string& symbol) {
+    std::vector<llvm::Type*> types(form_.has_c ? 4 : 3, builder_.getPtrTy());
+    types.insert(types.end(), form_.dim_count + form_.stride_count, builder_.getInt64Ty());
+    typed_ = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), types, false),
+                                    llvm::Function::ExternalLinkage, symbol, module_);
+    // A and B are only read and never overlap Y. C may be Y, so nothing is said of those two.
+    for (unsigned operand : {0u, 1u}) typed_->addParamAttr(operand, llvm::Attribute::NoAlias);
+    for (unsigned operand = 0; operand + 1 < types.size() && operand < (form_.has_c ? 3u : 2u); ++operand) {
+      typed_->addParamAttr(operand, llvm::Attribute::ReadOnly);
+    }
+    builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", typed_));
+    invalid_ = llvm::BasicBlock::Create(module_.getContext(), "invalid", typed_);
+    IRBuilder<>(invalid_).CreateRet(builder_.getInt32(GEMMC_INVALID_ARGUMENT));
+
+    check_dims();
+    m_ = size(form_.m);
+    n_ = size(form_.n);
+    k_ = size(form_.k);
+    const unsigned y_argument = form_.has_c ? 3 : 2;
+    MatrixValues a = matrix(typed_->getArg(0), form_.a);
+    MatrixValues b = matrix(typed_->getArg(1), form_.b);
+    MatrixValues c = form_.has_c ? matrix(typed_->getArg(2), form_.c) : MatrixValues{};
+    MatrixValues y = matrix(typed_->getArg(y_argument), form_.y);
+    const std::vector<BatchValues> batch = batch_values();
+    emit_batch_loops(batch, 0, a, b, y, [&](const MatrixValues& a, const MatrixValues& b, const MatrixValues& y) {
+      if (schedule_.family == Family::kTiled) emit_tiled(a, b, c, y);
+      else emit_general_blocks(a, b, c, y);
+    });
+    builder_.CreateRet(builder_.getInt32(GEMMC_OK));
+    return typed_;
+  }
+
+  // int32_t NAME_call(const gemmc_call*)
+  llvm::Function* add_uniform_entry(const std::string& symbol) {
+    auto* uniform = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), {builder_.getPtrTy()}, false),
+                                           llvm::Function::ExternalLinkage, symbol, module_);
+    llvm::BasicBlock* entry = llvm::BasicBlock::Create(module_.getContext(), "entry", uniform);
+    llvm::BasicBlock* too_small = llvm::BasicBlock::Create(module_.getContext(), "invalid", uniform);
+    llvm::BasicBlock* run = llvm::BasicBlock::Create(module_.getContext(), "run", uniform);
+    IRBuilder<>(too_small).CreateRet(builder_.getInt32(GEMMC_INVALID_ARGUMENT));
+    builder_.SetInsertPoint(entry);
+    Value* call = uniform->getArg(0);
+    const auto field = [&](llvm::Type* type, size_t offset) {
+      return builder_.CreateLoad(type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), call, offset));
+    };
+    llvm::Type* pointer = builder_.getPtrTy();
+    Value* size_bytes = field(builder_.getInt64Ty(), offsetof(gemmc_call, size_bytes));
+    builder_.CreateCondBr(builder_.CreateICmpULT(size_bytes, builder_.getInt64(sizeof(gemmc_call))), too_small, run);
+    builder_.SetInsertPoint(run);
+    std::vector<Value*> arguments = {field(pointer, offsetof(gemmc_call, a)), field(pointer, offsetof(gemmc_call, b))};
+    if (form_.has_c) arguments.push_back(field(pointer, offsetof(gemmc_call, c)));
+    arguments.push_back(field(pointer, offsetof(gemmc_call, y)));
+    const auto add_list = [&](size_t offset, int count) {
+      if (count == 0) return;
+      Value* list = field(pointer, offset);
+      for (int i = 0; i < count; ++i) {
+        arguments.push_back(builder_.CreateLoad(
+            builder_.getInt64Ty(), builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), list, static_cast<uint64_t>(i))));
+      }
+    };
+    add_list(offsetof(gemmc_call, dims), form_.dim_count);
+    add_list(offsetof(gemmc_call, strides), form_.stride_count);
+    builder_.CreateRet(builder_.CreateCall(typed_, arguments));
+    return uniform;
+  }
+
+ private:
+  struct BatchValues {
+    Value *extent, *a, *b, *y;
+  };
+
+  Value* i64(int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); }
+  unsigned first_dim_argument() const { return form_.has_c ? 4 : 3; }
+  Value* dim_argument(int index) { return typed_->getArg(first_dim_argument() + static_cast<unsigned>(index)); }
+
+  Value* size(const SizeExpr& expr) {
+    Value* value = i64(expr.factor);
+    for (int dim : expr.dims) value = builder_.CreateMul(value, dim_argument(dim));
+    return value;
+  }
+
+  Value* stride(const StrideExpr& expr) {
+    return expr.is_runtime() ? dim_argument(form_.dim_count + expr.runtime_index) : size(expr.size);
+  }
+
+  MatrixValues matrix(Value* base, const MatrixStrides& strides) { return {base, stride(strides.row), stride(strides.col)}; }
+
+  // Leaves with GEMMC_INVALID_ARGUMENT where the condition holds.
+  void refuse_if(Value* condition) {
+    if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(condition); constant != nullptr && constant->isZero()) return;
+    llvm::BasicBlock* valid = llvm::BasicBlock::Create(module_.getContext(), "valid", typed_, invalid_);
+    builder_.CreateCondBr(condition, invalid_, valid);
+    builder_.SetInsertPoint(valid);
+  }
+
+  void check_dims() {
+    Value* any_negative = builder_.getFalse();
+    for (int i = 0; i < form_.dim_count; ++i) {
+      any_negative = builder_.CreateOr(any_negative, builder_.CreateICmpSLT(dim_argument(i), i64(0)));
+    }
+    refuse_if(any_negative);
+  }
+
+  std::vector<BatchValues> batch_values() {
+    std::vector<BatchValues> batch;
+    for (const BatchAxis& axis : form_.batch) {
+      Value* in_a = size(axis.a_extent);
+      Value* in_b = size(axis.b_extent);
+      Value* a_is_one = builder_.CreateICmpEQ(in_a, i64(1));
+      Value* b_is_one = builder_.CreateICmpEQ(in_b, i64(1));
+      Value* differ = in_a == in_b ? builder_.getFalse() : builder_.CreateICmpNE(in_a, in_b);
+      refuse_if(builder_.CreateAnd(differ, builder_.CreateNot(builder_.CreateOr(a_is_one, b_is_one))));
+      batch.push_back({builder_.CreateSelect(a_is_one, in_b, in_a),
+                       builder_.CreateSelect(a_is_one, i64(0), stride(axis.a)),
+                       builder_.CreateSelect(b_is_one, i64(0), stride(axis.b)), nullptr});
+    }
+    Value* dense = builder_.CreateMul(m_, n_);
+    for (size_t i = batch.size(); i-- > 0;) {
+      batch[i].y = form_.y_batch.empty() ? dense : stride(form_.y_batch[i]);
+      dense = builder_.CreateMul(dense, batch[i].extent);
+    }
+    return batch;
+  }
+
+  Value* advance(Value* base, Value* elements) {
+    Value* bytes = builder_.CreateMul(elements, i64(static_cast<int64_t>(size_bytes(problem_.dtype))));
+    return builder_.CreateGEP(builder_.getInt8Ty(), base, bytes);
+  }
+
+  using Item = std::function<void(const MatrixValues& a, const MatrixValues& b, const MatrixValues& y)>;
+  void emit_batch_loops(const std::vector<BatchValues>& batch, size_t axis, const MatrixValues& a, const MatrixValues& b,
+                        const MatrixValues& y, const Item& item) {
+    if (axis == batch.size()) {
+      item(a, b, y);
+      return;
+    }
+    emit_loop(builder_, batch[axis].extent, i64(1), [&](Value* index) {
+      const auto at = [&](const MatrixValues& matrix, Value* stride) {
+        return MatrixValues{advance(matrix.base, builder_.CreateMul(index, stride)), matrix.row, matrix.col};
+      };
+      emit_batch_loops(batch, axis + 1, at(a, batch[axis].a), at(b, batch[axis].b), at(y, batch[axis].y), item);
+    });
+  }
+
+  void call(const std::string& function_name, std::vector<Value*> arguments) {
+    llvm::Function* function = module_.getFunction(function_name);
+    for (unsigned i = 0; i < arguments.size(); ++i) {
+      llvm::Type* wanted = function->getFunctionType()->getParamType(i);
+      if (wanted->isIntegerTy()) arguments[i] = builder_.CreateZExtOrTrunc(arguments[i], wanted);
+    }
+    builder_.CreateCall(function, arguments);
+  }
+
+  void emit_tiled(const MatrixValues& a, const MatrixValues& b, const MatrixValues& c, const MatrixValues& y) {
+    std::vector<Value*> arguments = {buffers_.make(a.base, {{k_, a.col}, {m_, a.row}}),
+                                     buffers_.make(b.base, {{n_, b.col}, {k_, b.row}})};
+    if (form_.has_c) arguments.push_back(buffers_.make(c.base, {{n_, c.col}, {m_, c.row}}));
+    arguments.push_back(buffers_.make(y.base, {{n_, y.col}, {m_, y.row}}));
+    call("tiled", arguments);
+  }
+
+  // Halide's indices are 32-bit: where a stride is so long that an index inside the block could overflow, the block
+  // shrinks to one along that dimension, and the stride no longer matters.
+  Value* block_size(int wanted, const std::vector<Value*>& strides) {
+    constexpr int64_t kIndexLimit = int64_t{1} << 30;
+    Value* is_long = builder_.getFalse();
+    for (Value* stride : strides) {
+      const int64_t limit = kIndexLimit / wanted;
+      Value* shifted = builder_.CreateAdd(stride, i64(limit));
+      is_long = builder_.CreateOr(is_long, builder_.CreateICmpUGT(shifted, i64(2 * limit)));
+    }
+    return builder_.CreateSelect(is_long, i64(1), i64(wanted));
+  }
+
+  Value* block_extent(Value* total, Value* start, Value* block) {
+    Value* rest = builder_.CreateSub(total, start);
+    return builder_.CreateSelect(builder_.CreateICmpSLT(rest, block), rest, block);
+  }
+
+  Value* scratch(int64_t elements) {
+    llvm::Type* type = llvm::ArrayType::get(builder_.getInt8Ty(), static_cast<uint64_t>(elements) * size_bytes(accumulator(problem_.dtype)));
+    llvm::AllocaInst* memory = buffers_.stack(type);
+    memory->setAlignment(llvm::Align(64));
+    return memory;
+  }
+
+  Value* tiles(Value* extent, int tile) { return builder_.CreateUDiv(builder_.CreateAdd(extent, i64(tile - 1)), i64(tile)); }
+
+  void emit_general_blocks(const MatrixValues& a, const MatrixValues& b, const MatrixValues& c, const MatrixValues& y) {
+    const Schedule& s = schedule_;
+    std::vector<Value*> m_strides = {a.row, y.row}, n_strides = {b.col, y.col};
+    if (form_.has_c) {
+      m_strides.push_back(c.row);
+      n_strides.push_back(c.col);
+    }
+    Value* mc = block_size(s.mc, m_strides);
+    Value* nc = block_size(s.nc, n_strides);
+    Value* kc = block_size(s.kc, {a.col, b.row});
+    const bool converts = converts_a(problem_.dtype);
+    Value* packed = scratch(int64_t{s.kc} * s.nc);
+    Value* sums = scratch(int64_t{s.mc} * s.nc);
+    Value* converted = converts ? scratch(int64_t{s.mc} * s.kc) : nullptr;
+
+    emit_loop(builder_, n_, nc, [&](Value* n0) {
+      Value* nb = block_extent(n_, n0, nc);
+      emit_loop(builder_, m_, mc, [&](Value* m0) {
+        Value* mb = block_extent(m_, m0, mc);
+        const auto at = [&](const MatrixValues& matrix, Value* row, Value* col) {
+          return advance(matrix.base, builder_.CreateAdd(builder_.CreateMul(row, matrix.row), builder_.CreateMul(col, matrix.col)));
+        };
+        Value* panels = tiles(nb, s.nr);
+        const std::vector<BufferDim> sum_dims = {{i64(s.nr), i64(1)},
+                                                 {i64(s.mr), i64(s.nr)},
+                                                 {panels, i64(int64_t{s.nr} * s.mr)},
+                                                 {tiles(mb, s.mr), i64(int64_t{s.nc} * s.mr)}};
+        emit_loop_at_least_once(builder_, k_, kc, [&](Value* k0) {
+          Value* kb = block_extent(k_, k0, kc);
+          Value* packed_buffer = buffers_.make(packed, {{i64(s.nr), i64(1)}, {kb, i64(s.nr)}, {panels, i64(int64_t{s.nr} * s.kc)}});
+          call("pack_b", {buffers_.make(at(b, k0, n0), {{nb, b.col}, {kb, b.row}}), packed_buffer});
+          Value* a_buffer = buffers_.make(at(a, m0, k0), {{kb, a.col}, {mb, a.row}});
+          if (converts) {
+            Value* converted_buffer = buffers_.make(converted, {{kb, i64(1)}, {mb, i64(s.kc)}});
+            call("convert_a", {a_buffer, converted_buffer});
+            a_buffer = converted_buffer;
+          }
+          Value* is_first = builder_.CreateICmpEQ(k0, i64(0));
+          call("multiply", {a_buffer, packed_buffer, buffers_.make(sums, sum_dims), is_first, buffers_.make(sums, sum_dims)});
+        });
+        std::vector<Value*> arguments = {buffers_.make(sums, sum_dims)};
+        if (form_.has_c) arguments.push_back(buffers_.make(at(c, m0, n0), {{nb, c.col}, {mb, c.row}}));
+        arguments.push_back(buffers_.make(at(y, m0, n0), {{nb, y.col}, {mb, y.row}}));
+        call("finish", arguments);
+      });
+    });
+  }
+
+  llvm::Module& module_;
+  const Problem& problem_;
+  const LoopForm& form_;
+  const Schedule& schedule_;
+  IRBuilder<> builder_;
+  HalideBuffers buffers_;
+  llvm::Function* typed_ = nullptr;
+  llvm::BasicBlock* invalid_ = nullptr;
+  Value *m_ = nullptr, *n_ = nullptr, *k_ = nullptr;
+};
+
+}  // namespace
+
+void add_thunk(llvm::Module& module, const Problem& problem, const LoopForm& form, const Schedule& schedule,
+               const std::string& symbol) {
+  ThunkBuilder builder(module, problem, form, schedule);
+  builder.add_typed_entry(symbol);
+  builder.add_uniform_entry(symbol + "_call");
+}
+
+}  // namespace gemmc

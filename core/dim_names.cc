@@ -14,7 +14,7 @@ bool has_hints(const Dim& dim) {
 }
 
 Status conflicting_hints(const std::string& name) {
-  return Status::invalid("dimension " + quoted(name) +
+  return Status::invalid("dimension " + in_quotes(name) +
                          " has two different ranges or likely values; allowed: the same wherever its name stands");
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace gemmc {
@@ -59,7 +60,40 @@ std::string one_line(std::string_view text, size_t limit) {
   return line;
 }
 
-std::string quoted(std::string_view text) { return "'" + one_line(text, kQuotedLimit) + "'"; }
+std::string in_quotes(std::string_view text) { return "'" + one_line(text, kQuotedLimit) + "'"; }
+
+std::string percent_encoded(std::string_view text, std::string_view special) {
+  std::string encoded;
+  while (!text.empty()) {
+    const bool is_plain = text[0] != '%' && text[0] != ' ' && special.find(text[0]) == std::string_view::npos;
+    const size_t length = is_plain ? printable_length(text) : 0;
+    if (length > 0) {
+      encoded += text.substr(0, length);
+    } else {
+      encoded += fmt::format("%{:02X}", static_cast<uint8_t>(text[0]));
+    }
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return encoded;
+}
+
+std::optional<std::string> percent_decoded(std::string_view text) {
+  std::string decoded;
+  while (!text.empty()) {
+    if (text[0] != '%') {
+      decoded += text[0];
+      text.remove_prefix(1);
+      continue;
+    }
+    uint8_t byte = 0;
+    const char* end = text.data() + std::min<size_t>(text.size(), 3);
+    const auto [stop, error] = std::from_chars(text.data() + 1, end, byte, 16);
+    if (error != std::errc() || stop != text.data() + 3) return std::nullopt;
+    decoded += static_cast<char>(byte);
+    text.remove_prefix(3);
+  }
+  return decoded;
+}
 
 std::optional<int64_t> parse_int64(std::string_view text) {
   int64_t value = 0;

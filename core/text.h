@@ -17,7 +17,12 @@ size_t printable_length(std::string_view text);
 std::string one_line(std::string_view text, size_t limit);
 
 // 'text' in quotes and on one line, for messages; long text is cut.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
+
+// The text with every byte that is not printable, white space, '%' and the characters of `special` as %XX; and back.
+// Decoding gives nothing where a '%' is not followed by two hexadecimal digits.
+std::string percent_encoded(std::string_view text, std::string_view special);
+std::optional<std::string> percent_decoded(std::string_view text);
 
 // The whole text as a decimal integer: no sign but '-', no spaces. Nothing if it is not one, or not in range.
 std::optional<int64_t> parse_int64(std::string_view text);

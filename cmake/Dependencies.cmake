@@ -8,7 +8,7 @@ execute_process(
   COMMAND "${GEMMC_PYTHON}" -c "import sysconfig; print(sysconfig.get_path('platlib'))"
   OUTPUT_VARIABLE GEMMC_SITE_PACKAGES OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 
-find_package(Halide 21.0 CONFIG REQUIRED PATHS "${GEMMC_SITE_PACKAGES}/halide" NO_DEFAULT_PATH)
+find_package(Halide 21.0 CONFIG REQUIRED PATHS "${GEMMC_SITE_PACKAGES}/halide/lib64/cmake" NO_DEFAULT_PATH)
 # LLVM's version file accepts only an exact major.minor.
 find_package(LLVM 22.1 CONFIG REQUIRED PATHS /usr/lib/llvm-22)
 find_package(Protobuf REQUIRED)

@@ -97,7 +97,8 @@ void run_passes(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.crossRegisterProxies(loops, functions, call_graph, modules);
   llvm::ModulePassManager passes;
   const char* pipeline =
-      "always-inline,function(sroa,early-cse,instcombine,simplifycfg,loop-mssa(licm)),globaldce,strip-dead-prototypes";
+      "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm)),"
+      "globaldce,strip-dead-prototypes";
   if (auto error = builder.parsePassPipeline(passes, pipeline)) llvm::report_fatal_error(std::move(error));
   passes.run(module, modules);
 }

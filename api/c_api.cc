@@ -1,0 +1,125 @@
+// The C entry points of include/gemmc/gemmc.h over Session. No exception leaves them.
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "api/session.h"
+#include "compiler/node_json.h"
+#include "core/loop_form.h"
+#include "core/problem_string.h"
+#include "gemmc/gemmc.h"
+
+#define GEMMC_EXPORT __attribute__((visibility("default")))
+
+struct gemmc_session {
+  explicit gemmc_session(gemmc::Target target) : session(std::move(target)) {}
+  gemmc::Session session;
+};
+
+struct gemmc_kernel {
+  std::shared_ptr<const gemmc::Kernel> kernel;
+  std::vector<std::string> dim_names;
+  size_t stride_count = 0;
+};
+
+namespace {
+
+using gemmc::Expected;
+using gemmc::Problem;
+using gemmc::Status;
+
+thread_local std::string last_error;
+
+gemmc_status report(const Status& status) {
+  last_error = status.message();
+  return static_cast<gemmc_status>(status.code());
+}
+
+// Runs `body`, which returns a Status; whatever it throws becomes one.
+template <typename Body>
+gemmc_status guarded(Body body) {
+  try {
+    const Status status = body();
+    return status.is_ok() ? GEMMC_OK : report(status);
+  } catch (const std::bad_alloc&) {
+    return report(Status::environment("out of memory"));
+  } catch (const std::exception& error) {
+    return report(Status::internal(error.what()));
+  }
+}
+
+Expected<Problem> parse_description(const std::string& text) {
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos || text[text.find_first_not_of(" \t\r\n")] != '{') {
+    return gemmc::parse_problem(text);
+  }
+  Expected<gemmc::Node> node = gemmc::parse_node_json(text, ".");
+  if (!node) return node.status();
+  return gemmc::node_to_problem(*node);
+}
+
+}  // namespace
+
+extern "C" {
+
+GEMMC_EXPORT const char* gemmc_version(void) { return GEMMC_VERSION; }
+
+GEMMC_EXPORT const char* gemmc_last_error(void) { return last_error.c_str(); }
+
+GEMMC_EXPORT gemmc_status gemmc_session_create(const char* target, gemmc_session** session) {
+  return guarded([&] {
+    if (session == nullptr) return Status::invalid("session is NULL; allowed: a place for the session");
+    *session = nullptr;
+    Expected<gemmc::Target> parsed = gemmc::parse_target(target == nullptr ? "host" : target);
+    if (!parsed) return parsed.status();
+    GEMMC_RETURN_IF_ERROR(gemmc::check_runs_here(*parsed));
+    *session = new gemmc_session(*std::move(parsed));
+    return Status::ok();
+  });
+}
+
+GEMMC_EXPORT void gemmc_session_free(gemmc_session* session) { delete session; }
+
+GEMMC_EXPORT gemmc_status gemmc_session_kernel(gemmc_session* session, const char* description, gemmc_kernel** kernel) {
+  return guarded([&] {
+    if (session == nullptr || description == nullptr || kernel == nullptr) {
+      return Status::invalid("session, description or kernel is NULL; allowed: none of them");
+    }
+    *kernel = nullptr;
+    Expected<Problem> problem = parse_description(description);
+    if (!problem) return problem.status();
+    Expected<gemmc::Session::Result> result = session->session.kernel(*problem);
+    if (!result) return result.status();
+    const auto strides = static_cast<size_t>(gemmc::loop_form(result->kernel->artifact().problem).stride_count);
+    *kernel = new gemmc_kernel{std::move(result->kernel), std::move(result->dim_names), strides};
+    return Status::ok();
+  });
+}
+
+GEMMC_EXPORT void gemmc_kernel_release(gemmc_kernel* kernel) { delete kernel; }
+
+GEMMC_EXPORT gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const gemmc_call* call) {
+  if (kernel == nullptr || call == nullptr) return report(Status::invalid("kernel or call is NULL; allowed: neither"));
+  const auto status = static_cast<gemmc_status>(kernel->kernel->entry()(call));
+  if (status != GEMMC_OK) {
+    report(Status::invalid("the kernel refuses the call: a negative dimension, batches that do not broadcast, or a small size_bytes"));
+  }
+  return status;
+}
+
+GEMMC_EXPORT gemmc_kernel_entry gemmc_kernel_get_entry(const gemmc_kernel* kernel) { return kernel->kernel->entry(); }
+
+GEMMC_EXPORT const char* gemmc_kernel_symbol(const gemmc_kernel* kernel) {
+  return kernel->kernel->artifact().symbol.c_str();
+}
+
+GEMMC_EXPORT size_t gemmc_kernel_dim_count(const gemmc_kernel* kernel) { return kernel->dim_names.size(); }
+
+GEMMC_EXPORT const char* gemmc_kernel_dim_name(const gemmc_kernel* kernel, size_t index) {
+  return index < kernel->dim_names.size() ? kernel->dim_names[index].c_str() : nullptr;
+}
+
+GEMMC_EXPORT size_t gemmc_kernel_stride_count(const gemmc_kernel* kernel) { return kernel->stride_count; }
+
+}  // extern "C"

@@ -1,4 +1,5 @@
-// The ordered table of kernel families: best first, the general kernel last. The first that accepts a problem wins.
+// The ordered table of kernel families: best first, the general kernel last. The first that accepts a problem and expects
+// to be fast wins.
 #pragma once
 
 #include <optional>
@@ -16,7 +17,8 @@ namespace gemmc {
 struct FamilyVerdict {
   Family family;
   bool sums_by_k;                      // claims order=k
-  std::optional<std::string> refusal;  // why it does not take the problem; absent: it does
+  std::optional<std::string> refusal;  // why it cannot take the problem; absent: it can, also where it is forced
+  std::optional<std::string> demurral;  // why a later family is likely faster; absent: this one is
 };
 
 // Every family's verdict, in the table's order. `problem` is canonical.
@@ -25,7 +27,7 @@ std::vector<FamilyVerdict> judge_families(const Problem& problem, const Target& 
 // The default schedule of a family for this problem, from register count and cache sizes.
 Schedule heuristic_schedule(Family family, const Problem& problem, const Target& target);
 
-// The first accepting family with its heuristic schedule. The general family takes every valid problem of this version,
+// The first family that neither refuses nor demurs, with its heuristic schedule. The general family takes every valid problem of this version,
 // except order=k on targets without FMA.
 Expected<Schedule> choose_schedule(const Problem& problem, const Target& target);
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "tests/unit/core/random_problem.h"
+#include "tests/unit/core/random_every_field.h"
 
 namespace gemmc {
 namespace {
@@ -97,7 +97,7 @@ TEST(ProblemString, ParsesWhatItPrints) {
   std::mt19937 random(7);
   std::set<std::string> seen_words;
   for (int i = 0; i < 20000; ++i) {
-    const Problem problem = testing::random_problem(random);
+    const Problem problem = testing::random_every_field(random);
     const std::string text = print_problem(problem);
     Expected<Problem> again = parse_problem(text);
     ASSERT_TRUE(again) << text << ": " << again.status().message();
@@ -116,7 +116,7 @@ TEST(ProblemString, DifferentProblemsPrintDifferently) {
   std::mt19937 random(11);
   std::map<std::string, Problem> by_text;
   for (int i = 0; i < 5000; ++i) {
-    const Problem problem = testing::random_problem(random);
+    const Problem problem = testing::random_every_field(random);
     const auto [found, is_new] = by_text.emplace(print_problem(problem), problem);
     ASSERT_TRUE(is_new || found->second == problem) << found->first;
   }

@@ -7,6 +7,6 @@
 
 namespace gemmc::testing {
 
-Problem random_problem(std::mt19937& random);
+Problem random_every_field(std::mt19937& random);
 
 }  // namespace gemmc::testing

@@ -1,4 +1,4 @@
-#include "tests/unit/core/random_problem.h"
+#include "tests/unit/core/random_every_field.h"
 
 #include <cmath>
 #include <limits>
@@ -132,7 +132,7 @@ class Generator {
 
 }  // namespace
 
-Problem random_problem(std::mt19937& random) {
+Problem random_every_field(std::mt19937& random) {
   for (;;) {
     Problem problem = Generator(random).problem();
     if (validate(problem).is_ok()) return problem;  // batches that do not broadcast are drawn again

@@ -21,7 +21,7 @@ struct BundleNode {
   std::vector<std::string> notes; // e.g. "backward kernels: not built yet"
 };
 struct RefusedNode {
-  std::string name, op_type, reason;
+  std::string name, graph_path, op_type, reason;
 };
 struct Bundle {
   std::string name;  // library "lib<name>.a", header "<name>.h"

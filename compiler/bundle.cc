@@ -1,0 +1,74 @@
+#include "compiler/bundle.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <string_view>
+
+#include "compiler/bundle/archive.h"
+#include "compiler/bundle/c_names.h"
+#include "compiler/bundle/header_text.h"
+#include "compiler/bundle/manifest_text.h"
+#include "compiler/bundle/shared_library.h"
+#include "compiler/bundle/staged_files.h"
+
+namespace gemmc {
+namespace {
+
+Status check(const Bundle& bundle) {
+  if (bundle.name != c_identifier(bundle.name)) {
+    return Status::invalid(fmt::format("library name '{}'; allowed: a C identifier that starts with a letter", bundle.name));
+  }
+  if (bundle.artifacts.empty()) return Status::invalid("there is no kernel to write");
+  std::set<std::string> symbols;
+  for (const Artifact& artifact : bundle.artifacts) {
+    if (!symbols.insert(artifact.symbol).second) {
+      return Status::internal(fmt::format("two kernels have the symbol {}", artifact.symbol));
+    }
+  }
+  return Status::ok();
+}
+
+std::string_view as_text(const std::vector<uint8_t>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+Expected<BundleFiles> write_bundle(const Bundle& bundle, const std::filesystem::path& directory) {
+  GEMMC_RETURN_IF_ERROR(check(bundle));
+  const std::string static_library = "lib" + bundle.name + ".a";
+  const std::string shared_library = "lib" + bundle.name + ".so";
+  const Expected<std::string> archive = archive_bytes(bundle.artifacts);
+  if (!archive) return archive.status();
+
+  Expected<StagedFiles> files = StagedFiles::create(directory);
+  if (!files) return files.status();
+  for (const Artifact& artifact : bundle.artifacts) {
+    GEMMC_RETURN_IF_ERROR(files->write(artifact.symbol + ".o", as_text(artifact.object)));
+  }
+  GEMMC_RETURN_IF_ERROR(files->write(static_library, *archive));
+  BundleFiles result;
+  const std::optional<std::filesystem::path> cc = find_program("cc");
+  if (cc) {
+    GEMMC_RETURN_IF_ERROR(link_shared_library(*cc, files->staging_path(static_library), shared_library,
+                                              files->staging_path(shared_library), files->staging_path("cc.log")));
+    files->add(shared_library);
+  } else {
+    result.notes.push_back(fmt::format("no 'cc' on PATH: {} is not written", shared_library));
+  }
+  GEMMC_RETURN_IF_ERROR(files->write(bundle.name + ".h", header_text(bundle)));
+  GEMMC_RETURN_IF_ERROR(files->write("manifest.json", manifest_text(bundle, cc.has_value())));
+
+  Expected<std::vector<std::filesystem::path>> written = files->commit();
+  if (!written) return written.status();
+  result.written = *std::move(written);
+  if (!cc) {
+    // One from an earlier build would not belong to the other files.
+    std::error_code ignored;
+    std::filesystem::remove(directory / shared_library, ignored);
+  }
+  return result;
+}
+
+}  // namespace gemmc

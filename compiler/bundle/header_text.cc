@@ -1,0 +1,134 @@
+#include "compiler/bundle/header_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gemmc_public_text.h>
+
+#include <optional>
+
+#include "compiler/bundle/c_names.h"
+#include "compiler/bundle/kernel_arguments.h"
+#include "compiler/compile.h"
+#include "core/problem_string.h"
+
+namespace gemmc {
+namespace {
+
+// A line of a comment, " * text" or " *".
+void comment_line(std::string& out, const std::string& text = "") {
+  out += text.empty() ? " *\n" : " * " + comment_text(text) + "\n";
+}
+
+std::string list(const std::vector<std::string>& names) {
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+void write_preamble(const Bundle& bundle, std::string& out) {
+  out += fmt::format("/* {}: matrix products compiled by gemmc. Generated; do not edit.\n", comment_text(bundle.name));
+  comment_line(out, fmt::format("Made by gemmc {} ({}).", kGemmcVersion, compiler_identity()));
+  comment_line(out);
+  comment_line(out, "Each kernel has two entries. NAME takes its arguments one by one; NAME_call takes them in a struct of");
+  comment_line(out, "one type for all kernels. Both return GEMMC_OK, or GEMMC_INVALID_ARGUMENT where a dimension is negative or");
+  comment_line(out, "the batches do not broadcast, and then write nothing.");
+  comment_line(out);
+  comment_line(out, "Arrays are row-major unless strides are given. Sizes and strides are in elements. Old contents of Y do not");
+  comment_line(out, "matter. Y may be C's buffer with the same layout; no other overlap of Y with an operand is allowed. A call");
+  comment_line(out, "keeps no state and allocates nothing: any thread may call any kernel at any time.");
+  comment_line(out);
+  comment_line(out, fmt::format("Link one of lib{0}.a, lib{0}.so or the single objects. They need nothing but the C library, and a",
+                                bundle.name));
+  comment_line(out, "CPU of the level that each kernel names.");
+  out += " */\n";
+}
+
+std::optional<int64_t> static_batch(const LoopForm& form) {
+  int64_t count = 1;
+  for (const BatchAxis& axis : form.batch) {
+    const auto in_a = axis.a_extent.static_value(), in_b = axis.b_extent.static_value();
+    if (!in_a || !in_b || __builtin_mul_overflow(count, *in_a == 1 ? *in_b : *in_a, &count)) return std::nullopt;
+  }
+  return count;
+}
+
+void write_macros(const std::string& symbol, const LoopForm& form, std::string& out) {
+  const std::pair<const char*, std::optional<int64_t>> macros[] = {{"M", form.m.static_value()},
+                                                                   {"N", form.n.static_value()},
+                                                                   {"K", form.k.static_value()},
+                                                                   {"BATCH", static_batch(form)}};
+  for (const auto& [suffix, value] : macros) {
+    if (value) out += fmt::format("#define {}_{} {}\n", symbol, suffix, *value);
+  }
+}
+
+void write_contract(const Bundle& bundle, size_t index, const std::vector<std::string>& dim_names,
+                    const KernelArguments& arguments, const LoopForm& form, std::string& out) {
+  const Artifact& artifact = bundle.artifacts[index];
+  const Problem& problem = artifact.problem;
+  const auto size = [&](const SizeExpr& expr) { return describe_size(expr, arguments.dims); };
+  out += fmt::format("/* {}: {}\n", artifact.symbol, comment_text(print_problem(problem)));
+  comment_line(out);
+  comment_line(out, describe_formula(problem));
+  for (const char operand : {'A', 'B', 'C', 'Y'}) {
+    if (operand == 'C' && !problem.c) continue;
+    comment_line(out, fmt::format("  {}  {}", operand, describe_operand(problem, operand, arguments)));
+  }
+  comment_line(out, fmt::format("  M = {}, N = {}, K = {}", size(form.m), size(form.n), size(form.k)));
+  if (problem.dtype == DType::kBFloat16 || problem.dtype == DType::kFloat16) {
+    comment_line(out, fmt::format("  uint16_t holds the bits of a {}", name(problem.dtype)));
+  }
+  comment_line(out, "dims, in order:    " + list(arguments.dims));
+  comment_line(out, "strides, in order: " + list(arguments.strides));
+  for (size_t i = 0; i < arguments.dims.size() && i < dim_names.size(); ++i) {
+    if (!dim_names[i].empty()) comment_line(out, fmt::format("  {} is '{}'", arguments.dims[i], dim_names[i]));
+  }
+  comment_line(out, "target:   " + artifact.target.to_string());
+  comment_line(out, "schedule: " + artifact.schedule);
+  for (const BundleNode& node : bundle.nodes) {
+    if (node.artifact != index) continue;
+    const std::string where = node.graph_path.empty() ? "" : " in " + node.graph_path;
+    comment_line(out, fmt::format("serves:   {} -> {}{}", node.name, node.output, where));
+  }
+  out += " */\n";
+}
+
+void write_prototypes(const Artifact& artifact, const KernelArguments& arguments, std::string& out) {
+  const std::string_view type = c_type(artifact.problem.dtype);
+  std::string parameters = fmt::format("const {0}* a, const {0}* b", type);
+  if (artifact.problem.c) parameters += fmt::format(", const {}* c", type);
+  parameters += fmt::format(", {}* y", type);
+  for (const auto* names : {&arguments.dims, &arguments.strides}) {
+    for (const std::string& argument : *names) parameters += ", int64_t " + argument;
+  }
+  out += fmt::format("int32_t {}({});\n", artifact.symbol, parameters);
+  out += fmt::format("int32_t {}_call(const gemmc_call* call);\n", artifact.symbol);
+}
+
+}  // namespace
+
+std::string header_text(const Bundle& bundle) {
+  const std::string guard = fmt::format("GEMMC_BUNDLE_{}_H", bundle.name);
+  std::string out;
+  write_preamble(bundle, out);
+  out += fmt::format("#ifndef {0}\n#define {0}\n\n#include <stdint.h>\n\n", guard);
+  out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+  out += kCallBlock;
+  for (size_t i = 0; i < bundle.artifacts.size(); ++i) {
+    const Artifact& artifact = bundle.artifacts[i];
+    std::vector<std::string> dim_names;  // as the first node that the kernel serves has them
+    for (const BundleNode& node : bundle.nodes) {
+      if (node.artifact != i) continue;
+      dim_names = node.dims;
+      break;
+    }
+    const KernelArguments arguments = kernel_arguments(artifact.problem, dim_names);
+    const LoopForm form = loop_form(artifact.problem);
+    out += "\n";
+    write_contract(bundle, i, dim_names, arguments, form, out);
+    write_macros(artifact.symbol, form, out);
+    write_prototypes(artifact, arguments, out);
+  }
+  out += fmt::format("\n#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {} */\n", guard);
+  return out;
+}
+
+}  // namespace gemmc

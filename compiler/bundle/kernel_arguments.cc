@@ -1,0 +1,95 @@
+#include "compiler/bundle/kernel_arguments.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "compiler/bundle/c_names.h"
+#include "core/problem_shapes.h"
+
+namespace gemmc {
+namespace {
+
+void name_strides(const Strides& strides, char operand, std::vector<std::string>& names) {
+  for (size_t i = 0; i < strides.size(); ++i) {
+    const bool is_runtime = strides[i].kind == Stride::Kind::kRuntime;
+    if (is_runtime) names.push_back(fmt::format("stride_{}{}", static_cast<char>(operand - 'A' + 'a'), i));
+  }
+}
+
+// The canonical names are d0, d1, ...
+size_t dim_index(const std::string& canonical_name) { return std::stoul(canonical_name.substr(1)); }
+
+std::string factor_text(float factor) { return factor == 1.0f ? "" : fmt::format("{} * ", factor); }
+
+}  // namespace
+
+KernelArguments kernel_arguments(const Problem& problem, const std::vector<std::string>& dim_names) {
+  KernelArguments arguments;
+  const size_t dim_count = static_cast<size_t>(loop_form(problem).dim_count);
+  for (size_t i = 0; i < dim_count; ++i) {
+    const bool has_name = i < dim_names.size() && !dim_names[i].empty();
+    std::string parameter = has_name ? "dim_" + c_identifier(dim_names[i]) : fmt::format("dim_{}", i);
+    while (std::find(arguments.dims.begin(), arguments.dims.end(), parameter) != arguments.dims.end()) parameter += '_';
+    arguments.dims.push_back(std::move(parameter));
+  }
+  name_strides(problem.a.strides, 'A', arguments.strides);
+  name_strides(problem.b.strides, 'B', arguments.strides);
+  if (problem.c) name_strides(problem.c->strides, 'C', arguments.strides);
+  name_strides(problem.y_strides, 'Y', arguments.strides);
+  return arguments;
+}
+
+std::string describe_size(const SizeExpr& size, const std::vector<std::string>& dims) {
+  std::string text = size.factor != 1 || size.is_static() ? std::to_string(size.factor) : "";
+  for (int dim : size.is_static() ? std::vector<int>() : size.dims) {
+    text += (text.empty() ? "" : " * ") + dims[static_cast<size_t>(dim)];
+  }
+  return text;
+}
+
+std::string describe_operand(const Problem& problem, char operand, const KernelArguments& arguments) {
+  const Operand* given = operand == 'A' ? &problem.a : operand == 'B' ? &problem.b : operand == 'C' ? &*problem.c : nullptr;
+  const Shape shape = given != nullptr ? given->shape : output_shape(problem);
+  const Strides& strides = given != nullptr ? given->strides : problem.y_strides;
+  std::vector<std::string> sizes, steps;
+  for (const Dim& dim : shape) {
+    if (dim.is_static()) {
+      sizes.push_back(std::to_string(dim.size));
+    } else if (dim.name.starts_with("max(")) {
+      // Of Y only: two batch dimensions of A and B that broadcast, "max(d0,d1)".
+      const size_t comma = dim.name.find(',');
+      sizes.push_back(fmt::format("max({}, {})", arguments.dims[dim_index(dim.name.substr(4, comma - 4))],
+                                  arguments.dims[dim_index(dim.name.substr(comma + 1, dim.name.size() - comma - 2))]));
+    } else {
+      sizes.push_back(arguments.dims[dim_index(dim.name)]);
+    }
+  }
+  std::string text = fmt::format("{} [{}]", name(problem.dtype), fmt::join(sizes, ", "));
+  if (strides.empty()) return text;
+  for (size_t i = 0; i < strides.size(); ++i) {
+    switch (strides[i].kind) {
+      case Stride::Kind::kDense:
+        steps.push_back("dense");
+        break;
+      case Stride::Kind::kStatic:
+        steps.push_back(std::to_string(strides[i].value));
+        break;
+      case Stride::Kind::kRuntime:
+        steps.push_back(fmt::format("stride_{}{}", static_cast<char>(operand - 'A' + 'a'), i));
+        break;
+    }
+  }
+  return text + fmt::format(" with strides ({})", fmt::join(steps, ", "));
+}
+
+std::string describe_formula(const Problem& problem) {
+  std::string text = "Y = " + factor_text(problem.alpha);
+  text += problem.trans_a ? "transpose(A) " : "A ";
+  text += problem.trans_b ? "transpose(B)" : "B";
+  if (problem.c) text += " + " + factor_text(problem.beta) + "C";
+  return text;
+}
+
+}  // namespace gemmc

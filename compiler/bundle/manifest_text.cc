@@ -1,0 +1,64 @@
+#include "compiler/bundle/manifest_text.h"
+
+#include <fmt/format.h>
+#include <gemmc_public_text.h>
+
+#include <nlohmann/json.hpp>
+
+#include "compiler/bundle/kernel_arguments.h"
+#include "compiler/compile.h"
+#include "core/problem_string.h"
+
+namespace gemmc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr int kFormat = 1;
+
+Json kernel_json(const Artifact& artifact) {
+  const KernelArguments arguments = kernel_arguments(artifact.problem, {});
+  return {{"symbol", artifact.symbol},
+          {"uniform_symbol", artifact.symbol + "_call"},
+          {"object", artifact.symbol + ".o"},
+          {"bytes", artifact.object.size()},
+          {"problem", print_problem(artifact.problem)},
+          {"dim_count", arguments.dims.size()},
+          {"strides", arguments.strides},
+          {"target", artifact.target.to_string()},
+          {"schedule", artifact.schedule},
+          {"key", artifact.key_text}};
+}
+
+Json node_json(const BundleNode& node, const Artifact& artifact) {
+  return {{"name", node.name},
+          {"graph_path", node.graph_path},
+          {"output", node.output},
+          {"problem", node.problem},
+          {"symbol", artifact.symbol},
+          {"dims", node.dims},
+          {"stride_count", kernel_arguments(artifact.problem, node.dims).strides.size()},
+          {"notes", node.notes}};
+}
+
+}  // namespace
+
+std::string manifest_text(const Bundle& bundle, bool has_shared_library) {
+  Json manifest = {{"format", kFormat}, {"name", bundle.name}, {"gemmc", kGemmcVersion}, {"compiler", compiler_identity()}};
+  manifest["header"] = bundle.name + ".h";
+  manifest["static_library"] = "lib" + bundle.name + ".a";
+  manifest["shared_library"] = has_shared_library ? Json("lib" + bundle.name + ".so") : Json();
+  manifest["kernels"] = Json::array();
+  for (const Artifact& artifact : bundle.artifacts) manifest["kernels"].push_back(kernel_json(artifact));
+  manifest["nodes"] = Json::array();
+  for (const BundleNode& node : bundle.nodes) {
+    manifest["nodes"].push_back(node_json(node, bundle.artifacts[node.artifact]));
+  }
+  manifest["refused"] = Json::array();
+  for (const RefusedNode& node : bundle.refused) {
+    manifest["refused"].push_back({{"name", node.name}, {"graph_path", node.graph_path}, {"op_type", node.op_type}, {"reason", node.reason}});
+  }
+  // Names come from models, which may hold any bytes.
+  return manifest.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace gemmc

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 
 namespace gemmc {
@@ -26,9 +26,26 @@ std::string read_field(const char* path, const std::string& field, char separato
   return "";
 }
 
-std::string print_bytes(long bytes) {
-  if (bytes <= 0) return "unknown";
-  return bytes >= 1 << 20 ? fmt::format("{} MiB", bytes >> 20) : fmt::format("{} KiB", bytes >> 10);
+// "L1d 32K, L2 512K, L3 32768K", data caches only. From sysfs, because sysconf() can be wrong in virtual machines.
+std::string read_caches() {
+  namespace fs = std::filesystem;
+  const auto read_line = [](const fs::path& path) {
+    std::string line;
+    std::ifstream file(path);
+    std::getline(file, line);
+    return line;
+  };
+  std::string text;
+  for (int index = 0;; ++index) {
+    const fs::path cache = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}", index);
+    std::error_code error;
+    if (!fs::exists(cache, error)) break;
+    const std::string type = read_line(cache / "type"), level = read_line(cache / "level");
+    if (type == "Instruction") continue;
+    text += fmt::format("{}L{}{} {}", text.empty() ? "" : ", ", level, type == "Data" ? "d" : "",
+                        read_line(cache / "size"));
+  }
+  return text.empty() ? "unknown" : text;
 }
 
 int usable_cores() {
@@ -44,9 +61,7 @@ Machine describe_machine() {
       fmt::format("{} (family {}, model {})", read_field("/proc/cpuinfo", "model name", ':'),
                   read_field("/proc/cpuinfo", "cpu family", ':'), read_field("/proc/cpuinfo", "model\t", ':'));
   machine.cores = usable_cores();
-  machine.caches =
-      fmt::format("L1d {}, L2 {}, L3 {}", print_bytes(sysconf(_SC_LEVEL1_DCACHE_SIZE)),
-                  print_bytes(sysconf(_SC_LEVEL2_CACHE_SIZE)), print_bytes(sysconf(_SC_LEVEL3_CACHE_SIZE)));
+  machine.caches = read_caches();
   utsname kernel{};
   uname(&kernel);
   machine.system =

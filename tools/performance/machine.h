@@ -8,7 +8,7 @@ namespace gemmc {
 struct Machine {
   std::string cpu;     // the processor's own name
   int cores = 0;       // that this process may use
-  std::string caches;  // "L1d 32 KiB, L2 512 KiB, L3 32 MiB"
+  std::string caches;  // "L1d 32K, L2 512K, L3 32768K"
   std::string system;  // "Debian GNU/Linux 12 (bookworm), Linux 6.1"
   double load = 0;     // average number of runnable threads over the last minute
 };

@@ -51,7 +51,7 @@ int print_peaks(bool json) {
 
 // Small products only, so that it takes seconds.
 void keep_quick(std::vector<gemmc::SuiteEntry>& suite) {
-  constexpr double kMaxOperations = 3e8;
+  constexpr double kMaxOperations = 2e7;
   std::erase_if(suite, [](const gemmc::SuiteEntry& entry) { return entry.product.operations() > kMaxOperations; });
 }
 

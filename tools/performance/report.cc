@@ -177,6 +177,27 @@ void print_weak_points(const Report& r, Out out) {
   }
 }
 
+// Products for which compiling with the sizes known made the kernel slower than the one for all sizes.
+void print_poor_choices(const Report& r, Out out) {
+  const auto ratio = [](const Measurement& m) { return speed_ratio(m, m.runtime_ns); };
+  std::vector<const Measurement*> list;
+  for (const Measurement& m : r.suite)
+    if (ratio(m).median < 1) list.push_back(&m);
+  std::sort(list.begin(), list.end(), [&](const Measurement* left, const Measurement* right) {
+    return ratio(*left).median < ratio(*right).median;
+  });
+  fmt::format_to(
+      out,
+      "\n## Where knowing the sizes does not pay\n\nIn {} of {} products the kernel that was compiled for the "
+      "sizes is slower than the one that takes all sizes.\n\n"
+      "| M x N x K | ratio (quartiles) | GFLOP/s | with run-time sizes | schedule |\n|---|---|---|---|---|\n",
+      list.size(), r.suite.size());
+  for (const Measurement* m : list)
+    fmt::format_to(out, "| {} | {:.2f} ({:.2f}-{:.2f}) | {:.1f} | {:.1f} | {} |\n", m->product.to_string(),
+                   ratio(*m).median, ratio(*m).lower_quartile, ratio(*m).upper_quartile,
+                   median_gops(m->product, m->static_ns), median_gops(m->product, m->runtime_ns), m->schedule);
+}
+
 void print_suite(const Report& r, Out out) {
   const std::optional<double> peak = report_peak(r, DType::kFloat32);
   fmt::format_to(out,
@@ -239,6 +260,7 @@ std::string print_markdown(const Report& report) {
   print_peaks(report, out);
   print_summary(report, out);
   print_weak_points(report, out);
+  print_poor_choices(report, out);
   print_suite(report, out);
   print_types(report, out);
   print_compile_times(report, out);

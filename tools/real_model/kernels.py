@@ -1,0 +1,136 @@
+"""gemmc's kernels from Python, without any package: ctypes on include/gemmc/gemmc.h and on what `gemmc build` wrote."""
+
+import ctypes
+import dataclasses
+import json
+import pathlib
+
+import numpy as np
+
+from .errors import DemoError
+
+
+class GemmcCall(ctypes.Structure):
+    """gemmc_call of include/gemmc/gemmc.h."""
+
+    _fields_ = [
+        ("size_bytes", ctypes.c_uint64),
+        ("a", ctypes.c_void_p),
+        ("b", ctypes.c_void_p),
+        ("c", ctypes.c_void_p),
+        ("y", ctypes.c_void_p),
+        ("dims", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("packed", ctypes.c_void_p * 3),
+        ("scratch", ctypes.c_void_p),
+        ("scratch_bytes", ctypes.c_uint64),
+        ("parallel_context", ctypes.c_void_p),
+    ]
+
+
+ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(GemmcCall))
+
+
+class BoundCall:
+    """A kernel with its arguments: calling it computes Y once more. Keeps the arrays alive."""
+
+    def __init__(self, kernel: "Kernel", a: np.ndarray, b: np.ndarray, y: np.ndarray, dims: list[int]):
+        self._arrays = (a, b, y)
+        self._kernel = kernel
+        self._dims = (ctypes.c_int64 * max(1, len(dims)))(*dims)
+        self._call = GemmcCall(
+            size_bytes=ctypes.sizeof(GemmcCall), a=a.ctypes.data, b=b.ctypes.data, y=y.ctypes.data, dims=self._dims
+        )
+        self._pointer = ctypes.pointer(self._call)
+
+    def __call__(self) -> None:
+        status = self._kernel.entry(self._pointer)
+        if status != 0:
+            raise DemoError(f"kernel {self._kernel.symbol} returned {status}, expected 0")
+
+
+@dataclasses.dataclass
+class Kernel:
+    symbol: str
+    problem: str
+    dim_names: list[str]  # of the run-time dimensions, in the order of the call
+    entry: ENTRY
+    owner: object  # keeps the code mapped
+
+    def bind(self, a: np.ndarray, b: np.ndarray, y: np.ndarray, sizes: dict[str, int]) -> BoundCall:
+        """`sizes`: what the named dimensions are in these arrays."""
+        for name, array in (("A", a), ("B", b), ("Y", y)):
+            if array.dtype != np.float32 or not array.flags.c_contiguous:
+                raise DemoError(f"{name} must be contiguous float32, found {array.dtype} with strides {array.strides}")
+        missing = [name for name in self.dim_names if name not in sizes]
+        if missing:
+            raise DemoError(f"kernel {self.symbol} wants dimension '{missing[0]}', known are {sorted(sizes)}")
+        return BoundCall(self, a, b, y, [sizes[name] for name in self.dim_names])
+
+
+class AheadOfTimeLibrary:
+    """The shared library and manifest that `gemmc build` left in a folder."""
+
+    def __init__(self, folder: pathlib.Path):
+        path = folder / "manifest.json"
+        if not path.exists():
+            raise DemoError(f"{path} is not there: did `gemmc build` succeed?")
+        self.manifest = json.loads(path.read_text())
+        libraries = sorted(folder.glob("lib*.so"))
+        if len(libraries) != 1:
+            raise DemoError(f"expected one shared library in {folder}, found {len(libraries)}")
+        self._library = ctypes.CDLL(str(libraries[0]))
+
+    def kernels(self) -> dict[str, Kernel]:
+        """Node name -> the kernel that serves it."""
+        found = {}
+        for node in self.manifest["nodes"]:
+            symbol = node["symbol"]
+            try:
+                entry = ENTRY((symbol + "_call", self._library))
+            except AttributeError:
+                raise DemoError(f"the library has no {symbol}_call, which its manifest names") from None
+            found[node["name"]] = Kernel(symbol, node["problem"], node["dims"], entry, self._library)
+        return found
+
+
+class JitLibrary:
+    """libgemmc, which compiles kernels in this process."""
+
+    def __init__(self, path: pathlib.Path, target: str = "host"):
+        if not path.exists():
+            raise DemoError(f"{path} is not there: run tools/build")
+        self._library = ctypes.CDLL(str(path))
+        signatures = {
+            "gemmc_version": (ctypes.c_char_p, []),
+            "gemmc_last_error": (ctypes.c_char_p, []),
+            "gemmc_session_create": (ctypes.c_int, [ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)]),
+            "gemmc_session_kernel": (
+                ctypes.c_int,
+                [ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)],
+            ),
+            "gemmc_kernel_get_entry": (ENTRY, [ctypes.c_void_p]),
+            "gemmc_kernel_symbol": (ctypes.c_char_p, [ctypes.c_void_p]),
+            "gemmc_kernel_dim_count": (ctypes.c_size_t, [ctypes.c_void_p]),
+            "gemmc_kernel_dim_name": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_size_t]),
+        }
+        for name, (result, arguments) in signatures.items():
+            function = getattr(self._library, name)
+            function.restype, function.argtypes = result, arguments
+        self.version = self._library.gemmc_version().decode()
+        self._session = ctypes.c_void_p()
+        self._check(self._library.gemmc_session_create(target.encode(), ctypes.byref(self._session)))
+
+    def _check(self, status: int) -> None:
+        if status != 0:
+            raise DemoError(f"libgemmc: {self._library.gemmc_last_error().decode()}")
+
+    def kernel(self, description: str) -> Kernel:
+        """Compiles a problem string or a JSON description; the session keeps the kernel for the whole process."""
+        library, handle = self._library, ctypes.c_void_p()
+        self._check(library.gemmc_session_kernel(self._session, description.encode(), ctypes.byref(handle)))
+        names = [
+            library.gemmc_kernel_dim_name(handle, i).decode() for i in range(library.gemmc_kernel_dim_count(handle))
+        ]
+        symbol = library.gemmc_kernel_symbol(handle).decode()
+        return Kernel(symbol, description, names, library.gemmc_kernel_get_entry(handle), library)

@@ -26,6 +26,7 @@ struct NodeInput {
   bool is_absent = false;           // null, "" or an empty name; only C may be
   std::string name;
   std::optional<DType> dtype;       // absent: not known (then another operand's decides)
+  std::string foreign_dtype;        // a type outside the eight, e.g. "uint8": known, but not a Gemm's or MatMul's
   std::optional<Shape> shape;       // absent: unknown rank
   Strides strides;                  // empty: dense
   bool is_constant = false;

@@ -1,9 +1,9 @@
-// An .onnx file -> the Gemm, MatMul and MatMulInteger nodes in it.
+// An .onnx file -> the Gemm, MatMul and MatMulInteger nodes in it. See docs/models.md.
 //
 // Nodes inside If, Loop and Scan bodies and in local functions are found too. Operand shapes and constants come from
 // initializers, Constant nodes, value_info, graph inputs, and constants followed through Cast, Mul, Transpose, Reshape,
-// Unsqueeze, Identity and DequantizeLinear (evaluated, so that their values can be used). What stays unknown is a run-time dimension or an
-// unknown rank. External data is read from files beside the model only.
+// Unsqueeze, Identity and DequantizeLinear (evaluated, so that their values can be used). What stays unknown is a
+// run-time dimension or an unknown rank. External data is read from files beside the model only.
 #pragma once
 
 #include <filesystem>
@@ -17,11 +17,16 @@
 namespace gemmc {
 
 struct ModelNode {
-  Node node;                  // op_type may be "MatMulInteger", which node_to_problem refuses by name
-  std::string graph_path;     // "" for the main graph, else "if_1/then_branch" or "function my.domain:Name"
+  // The name is unique and not empty: "MatMul_12" where the model gives none, "fc1#2" for the second "fc1".
+  // op_type may be "MatMulInteger", which node_to_problem refuses by name.
+  Node node;
+  // "" for the main graph, else the steps to the node's graph, e.g. "if_1/then_branch", or "call_3/function
+  // my.domain:Name"; without the call for a function that nothing calls.
+  std::string graph_path;
   // How each operand's constant was stored: "", "initializer", "Constant", or the chain "initializer > Cast > Mul".
   std::vector<std::string> constant_origin;
-  std::vector<std::string> consumers;  // operator types that read the result, with "(constant)" where the other operand is one
+  // Operator types that read the result, in the model's order: "Add(constant)" where the other operand is one.
+  std::vector<std::string> consumers;
 };
 
 struct Model {
@@ -30,9 +35,14 @@ struct Model {
   std::vector<std::string> runtime_dims;  // every symbolic dimension that occurs in the nodes' shapes, sorted
 };
 
+// Whether NodeInput::data is filled. Without it the weights are neither read nor evaluated: the time and the memory of
+// what only asks for shapes.
+enum class ConstantValues { kRead, kSkip };
+
 // `bindings`: symbolic dimension -> size, for the whole model. A binding whose name occurs nowhere in the model is
 // refused with the names that do. Errors: invalid argument (malformed or hostile file), environment (unreadable).
 // Never throws; never reads outside the model's folder.
-Expected<Model> load_model(const std::filesystem::path& path, const std::map<std::string, int64_t>& bindings);
+Expected<Model> load_model(const std::filesystem::path& path, const std::map<std::string, int64_t>& bindings,
+                           ConstantValues values = ConstantValues::kRead);
 
 }  // namespace gemmc

@@ -1,0 +1,455 @@
+#include "compiler/onnx_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "compiler/onnx_constant_ops.h"
+#include "compiler/onnx_names.h"
+#include "compiler/onnx_shapes.h"
+#include "core/text.h"
+#include "onnx.pb.h"
+
+namespace gemmc {
+namespace {
+
+using ::onnx::AttributeProto;
+using ::onnx::FunctionProto;
+using ::onnx::GraphProto;
+using ::onnx::NodeProto;
+using ::onnx::TypeProto;
+
+// Functions that call functions can ask for exponential work; no sane model comes near this.
+constexpr int64_t kMaxWork = int64_t{1} << 22;
+constexpr size_t kMaxFoundNodes = size_t{1} << 16;
+constexpr int kMaxCallDepth = 32;
+constexpr size_t kMaxNameBytes = 1024;
+constexpr size_t kMaxPathBytes = 8192;
+
+using OpsetVersions = std::unordered_map<std::string, int64_t>;
+using TypesByName = std::unordered_map<std::string_view, const TypeProto*>;
+
+std::string standard_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+std::string joined(const std::string& path, const std::string& step) { return path.empty() ? step : path + "/" + step; }
+
+template <typename Imports>
+Expected<OpsetVersions> opset_versions(const Imports& imports) {
+  OpsetVersions versions;
+  for (const ::onnx::OperatorSetIdProto& import : imports) {
+    const auto [entry, is_new] = versions.emplace(standard_domain(import.domain()), import.version());
+    if (!is_new && entry->second != import.version()) {
+      return Status::invalid(fmt::format("opset_import has domain {} twice, with versions {} and {}",
+                                         in_quotes(import.domain()), entry->second, import.version()));
+    }
+  }
+  return versions;
+}
+
+struct Scope {
+  const Scope* outer = nullptr;
+  std::unordered_map<std::string_view, Value*> values;  // null: a function's input that the call leaves out
+
+  // The entry, in this scope or around it; null where there is none.
+  Value* const* find(std::string_view name) const {
+    for (const Scope* scope = this; scope != nullptr; scope = scope->outer) {
+      if (const auto found = scope->values.find(name); found != scope->values.end()) return &found->second;
+    }
+    return nullptr;
+  }
+};
+
+// What the nodes of one list have in common.
+struct Place {
+  const OpsetVersions& opsets;
+  const FunctionAttributes* call;  // null outside functions
+  std::string path;
+  int subgraph_depth;
+  int call_depth;
+};
+
+class Walk {
+ public:
+  Walk(const ::onnx::ModelProto& model, ModelFiles& files, ValueTable& table)
+      : model_(model), files_(files), table_(table) {}
+
+  Expected<FoundNodes> run() {
+    GEMMC_RETURN_IF_ERROR(index_functions());
+    Expected<OpsetVersions> opsets = opset_versions(model_.opset_import());
+    if (!opsets) return opsets.status();
+    GEMMC_RETURN_IF_ERROR(walk_graph(model_.graph(), nullptr, {*opsets, nullptr, "", 0, 0}));
+    for (Function* function : in_file_order_) {
+      if (function->is_walked) continue;
+      const std::vector<Value*> inputs = unknown_inputs(*function->proto);
+      Expected<std::vector<Value*>> outputs = walk_function(*function, inputs, &found_.calls.emplace_back(), "", 1);
+      if (!outputs) return outputs.status();
+    }
+    return std::move(found_);
+  }
+
+ private:
+  struct Function {
+    const FunctionProto* proto = nullptr;
+    OpsetVersions opsets;
+    bool is_walked = false;
+    bool is_open = false;  // being walked now
+  };
+
+  static std::string function_key(const std::string& domain, const std::string& name, const std::string& overload) {
+    return fmt::format("{}\n{}\n{}", standard_domain(domain), name, overload);
+  }
+
+  Status index_functions() {
+    for (const FunctionProto& proto : model_.functions()) {
+      Expected<OpsetVersions> opsets = opset_versions(proto.opset_import());
+      if (!opsets) return opsets.status();
+      const auto [entry, is_new] = functions_.try_emplace(function_key(proto.domain(), proto.name(), proto.overload()),
+                                                          Function{&proto, *std::move(opsets)});
+      if (!is_new) return Status::invalid(fmt::format("function {} is defined twice", function_name(proto)));
+      in_file_order_.push_back(&entry->second);
+    }
+    return Status::ok();
+  }
+
+  static std::string function_name(const FunctionProto& proto) {
+    return in_quotes(fmt::format("{}:{}", proto.domain(), proto.name()));
+  }
+
+  Function* find_function(const NodeProto& node) {
+    if (functions_.empty()) return nullptr;
+    const auto found = functions_.find(function_key(node.domain(), node.op_type(), node.overload()));
+    return found != functions_.end() ? &found->second : nullptr;
+  }
+
+  Status charge_work(int64_t amount) {
+    work_ += amount;
+    if (work_ <= kMaxWork) return Status::ok();
+    return Status::invalid(
+        fmt::format("the graph has more than {} nodes, operands and attributes, counting each call "
+                    "of a function",
+                    kMaxWork));
+  }
+
+  // Makes a new tensor visible.
+  Expected<Value*> define(Scope& scope, const std::string& name) {
+    const auto [entry, is_new] = scope.values.try_emplace(name, nullptr);
+    if (!is_new) return Status::invalid(fmt::format("tensor {} is defined twice", in_quotes(name)));
+    return entry->second = table_.make(name);
+  }
+
+  // Adds what the model says of the tensor. A size that was inferred is nearer to the truth than a written one, which
+  // tools leave stale; a written name is better than an unknown size.
+  Status declare(Value& value, const TypeProto& type) {
+    if (type.value_case() != TypeProto::kTensorType && type.value_case() != TypeProto::kSparseTensorType) {
+      return Status::ok();
+    }
+    const bool is_sparse = type.value_case() == TypeProto::kSparseTensorType;
+    if (value.type == 0)
+      value.type = is_sparse ? type.sparse_tensor_type().elem_type() : type.tensor_type().elem_type();
+    if (!(is_sparse ? type.sparse_tensor_type().has_shape() : type.tensor_type().has_shape())) return Status::ok();
+    const ::onnx::TensorShapeProto& written =
+        is_sparse ? type.sparse_tensor_type().shape() : type.tensor_type().shape();
+    const auto rank = static_cast<size_t>(written.dim_size());
+    if (rank > kMaxRank) {
+      return Status::invalid(
+          fmt::format("tensor {} has rank {}, allowed are up to {}", in_quotes(value.name), rank, kMaxRank));
+    }
+    if (value.shape && value.shape->size() != rank) return Status::ok();
+    SymShape shape;
+    for (size_t axis = 0; axis < rank; ++axis) {
+      Expected<SymDim> dim = declared_dim(value, axis, written.dim(static_cast<int>(axis)));
+      if (!dim) return dim.status();
+      const bool is_unknown = *dim == ValueTable::unknown(value, axis);
+      const bool has_better = value.shape && (is_unknown || !is_symbol((*value.shape)[axis]));
+      shape.push_back(has_better ? (*value.shape)[axis] : *dim);
+    }
+    value.shape = std::move(shape);
+    return Status::ok();
+  }
+
+  Expected<SymDim> declared_dim(const Value& value, size_t axis, const ::onnx::TensorShapeProto::Dimension& dim) {
+    const SymDim unknown = ValueTable::unknown(value, axis);
+    if (dim.has_dim_param()) {
+      // "?" is how some exporters write an unknown size: no name, since two of them need not be equal.
+      if (dim.dim_param().empty() || dim.dim_param() == "?") return unknown;
+      if (!is_printable_name(dim.dim_param(), kMaxDimNameBytes)) {
+        return Status::invalid(
+            fmt::format("tensor {} has a dimension named {}, allowed are up to {} bytes of printable "
+                        "UTF-8",
+                        in_quotes(value.name), in_quotes(dim.dim_param()), kMaxDimNameBytes));
+      }
+      return table_.named(dim.dim_param());
+    }
+    if (dim.dim_value() < 0) {
+      return Status::invalid(fmt::format("tensor {} has dimension {}, but has to have dimensions >= 0",
+                                         in_quotes(value.name), dim.dim_value()));
+    }
+    // Some tools write 0 for "unknown"; a run-time dimension is right for both.
+    return dim.dim_value() == 0 ? unknown : SymDim{dim.dim_value()};
+  }
+
+  Status walk_graph(const GraphProto& graph, const Scope* outer, const Place& place) {
+    if (place.subgraph_depth > kMaxSubgraphDepth) {
+      return Status::invalid(fmt::format("subgraphs are nested deeper than {}", kMaxSubgraphDepth));
+    }
+    GEMMC_RETURN_IF_ERROR(charge_work(graph.input_size() + graph.output_size() + graph.value_info_size() +
+                                      graph.initializer_size() + graph.sparse_initializer_size()));
+    Scope scope{outer, {}};
+    GEMMC_RETURN_IF_ERROR(define_inputs(graph, scope));
+    TypesByName types;
+    for (const auto* list : {&graph.value_info(), &graph.output()}) {
+      for (const ::onnx::ValueInfoProto& info : *list) types.emplace(info.name(), &info.type());
+    }
+    GEMMC_RETURN_IF_ERROR(walk_nodes(graph.node(), scope, types, place));
+    for (const ::onnx::ValueInfoProto& output : graph.output()) {
+      if (scope.find(output.name()) != nullptr) continue;
+      return Status::invalid(fmt::format("graph output {} is computed nowhere", in_quotes(output.name())));
+    }
+    return Status::ok();
+  }
+
+  Status define_inputs(const GraphProto& graph, Scope& scope) {
+    for (const ::onnx::ValueInfoProto& input : graph.input()) {
+      Expected<Value*> value = define(scope, input.name());
+      if (!value) return value.status();
+      GEMMC_RETURN_IF_ERROR(declare(**value, input.type()));
+    }
+    std::unordered_set<std::string_view> initialized;
+    const auto initialize = [&](const std::string& name, Expected<Constant> constant) {
+      if (!constant) return constant.status();
+      // Since version 4 an initializer that is also an input is only its default.
+      const bool is_input = scope.values.contains(name);
+      Expected<Value*> value = is_input ? Expected<Value*>(scope.values[name]) : define(scope, name);
+      if (!value) return value.status();
+      if (!initialized.insert(name).second) {
+        return Status::invalid(fmt::format("tensor {} is defined twice", in_quotes(name)));
+      }
+      if (!is_input || model_.ir_version() < 4) {
+        set_constant(**value, *std::move(constant));
+      } else if (!(*value)->shape) {
+        (*value)->type = (*constant)->type;
+        (*value)->shape = (*constant)->dims;
+      }
+      return Status::ok();
+    };
+    for (const ::onnx::TensorProto& tensor : graph.initializer()) {
+      GEMMC_RETURN_IF_ERROR(initialize(tensor.name(), stored_constant(tensor, "initializer", tensor.name())));
+    }
+    for (const ::onnx::SparseTensorProto& tensor : graph.sparse_initializer()) {
+      const std::string& name = tensor.values().name();
+      GEMMC_RETURN_IF_ERROR(initialize(name, sparse_constant(tensor, "initializer", name)));
+    }
+    return Status::ok();
+  }
+
+  template <typename Nodes>
+  Status walk_nodes(const Nodes& nodes, Scope& scope, const TypesByName& types, const Place& place) {
+    for (int index = 0; index < nodes.size(); ++index) {
+      OnnxOp op;
+      op.node = &nodes[index];
+      op.call = place.call;
+      op.index = static_cast<size_t>(index);
+      GEMMC_RETURN_IF_ERROR(walk_node(op, scope, types, place));
+    }
+    return Status::ok();
+  }
+
+  Status walk_node(OnnxOp& op, Scope& scope, const TypesByName& types, const Place& place) {
+    const NodeProto& node = *op.node;
+    GEMMC_RETURN_IF_ERROR(charge_work(1 + node.input_size() + node.output_size() + node.attribute_size()));
+    std::vector<Value*> inputs;
+    for (const std::string& name : node.input()) {
+      Value* const* value = name.empty() ? nullptr : scope.find(name);
+      if (value == nullptr && !name.empty()) {
+        return Status::invalid(
+            fmt::format("node {} reads {}, which nothing before it defines: a cycle, an unsorted graph "
+                        "or a missing tensor",
+                        in_quotes(op.name()), in_quotes(name)));
+      }
+      inputs.push_back(value != nullptr ? *value : nullptr);
+    }
+
+    if (Function* function = find_function(node)) {
+      Expected<std::vector<Value*>> results = call_function(op, *function, inputs, place);
+      if (!results) return results.status();
+      return bind_outputs(op, *results, scope, types);
+    }
+    GEMMC_RETURN_IF_ERROR(set_opset(op, place));
+    for (const AttributeProto& attribute : node.attribute()) {
+      const AttributeProto* given = op.resolve(attribute);
+      if (given == nullptr) continue;
+      if (given->has_g()) GEMMC_RETURN_IF_ERROR(walk_subgraph(given->g(), op, attribute.name(), scope, place));
+      for (int part = 0; part < given->graphs_size(); ++part) {
+        const std::string step = fmt::format("{}_{}", attribute.name(), part);
+        GEMMC_RETURN_IF_ERROR(walk_subgraph(given->graphs(part), op, step, scope, place));
+      }
+    }
+    note_consumer(op, inputs);
+
+    std::vector<Value*> outputs;
+    for (const std::string& name : node.output()) {
+      Expected<Value*> value = name.empty() ? Expected<Value*>(nullptr) : define(scope, name);
+      if (!value) return value.status();
+      outputs.push_back(*value);
+    }
+    GEMMC_RETURN_IF_ERROR(infer_outputs({op, inputs, outputs, files_}));
+    for (Value* output : outputs) {
+      if (output != nullptr) GEMMC_RETURN_IF_ERROR(refine(*output, output->name, types));
+    }
+    return note_product(op, inputs, outputs, place);
+  }
+
+  // Drops inferred ranks that are out of bounds and adds what the model says.
+  Status refine(Value& value, std::string_view name, const TypesByName& types) {
+    if (value.shape && value.shape->size() > kMaxRank) value.shape.reset();
+    const auto type = types.find(name);
+    return type != types.end() ? declare(value, *type->second) : Status::ok();
+  }
+
+  Status set_opset(OnnxOp& op, const Place& place) {
+    const auto version = place.opsets.find(standard_domain(op.node->domain()));
+    if (version != place.opsets.end()) op.opset = version->second;
+    if (!op.is_standard() || op.opset >= 1) return Status::ok();
+    const std::string found = version == place.opsets.end() ? "no version" : fmt::format("version {}", op.opset);
+    return Status::invalid(
+        fmt::format("opset_import has {} for ONNX's own operators, needed by node {}", found, in_quotes(op.name())));
+  }
+
+  Status walk_subgraph(const GraphProto& graph, const OnnxOp& op, const std::string& step, const Scope& scope,
+                       const Place& place) {
+    return walk_graph(graph, &scope,
+                      {place.opsets, place.call, joined(place.path, fmt::format("{}/{}", op.name(), step)),
+                       place.subgraph_depth + 1, place.call_depth});
+  }
+
+  void note_consumer(const OnnxOp& op, const std::vector<Value*>& inputs) {
+    for (size_t position = 0; position < inputs.size(); ++position) {
+      if (inputs[position] == nullptr) continue;
+      const Value* other = is_elementwise_pair(op) ? inputs[1 - position] : nullptr;
+      inputs[position]->consumers.push_back({op.node->op_type(), other != nullptr && other->constant != nullptr});
+    }
+  }
+
+  Status note_product(const OnnxOp& op, const std::vector<Value*>& inputs, const std::vector<Value*>& outputs,
+                      const Place& place) {
+    const std::string& op_type = op.node->op_type();
+    if (!op.is_standard() || (op_type != "Gemm" && op_type != "MatMul" && op_type != "MatMulInteger")) {
+      return Status::ok();
+    }
+    if (found_.nodes.size() == kMaxFoundNodes) {
+      return Status::invalid(fmt::format("the model has more than {} Gemm and MatMul nodes", kMaxFoundNodes));
+    }
+    GEMMC_RETURN_IF_ERROR(check_names(op, place.path));
+    found_.nodes.push_back({op, place.path, {inputs.begin(), inputs.end()}, outputs.empty() ? nullptr : outputs[0]});
+    return Status::ok();
+  }
+
+  // The names that go into the results.
+  static Status check_names(const OnnxOp& op, const std::string& path) {
+    const auto check = [](const char* what, const std::string& name, size_t max_bytes) {
+      if (is_printable_name(name, max_bytes)) return Status::ok();
+      return Status::invalid(fmt::format("{} {} has {} bytes, allowed are up to {} of printable UTF-8", what,
+                                         in_quotes(name), name.size(), max_bytes));
+    };
+    GEMMC_RETURN_IF_ERROR(check("a node's name", op.node->name(), kMaxNameBytes));
+    GEMMC_RETURN_IF_ERROR(check("the path of a node", path, kMaxPathBytes));
+    for (const auto* names : {&op.node->input(), &op.node->output()}) {
+      for (const std::string& name : *names) GEMMC_RETURN_IF_ERROR(check("a tensor's name", name, kMaxNameBytes));
+    }
+    for (const AttributeProto& attribute : op.node->attribute()) {
+      GEMMC_RETURN_IF_ERROR(check("an attribute's name", attribute.name(), kMaxNameBytes));
+    }
+    return Status::ok();
+  }
+
+  std::vector<Value*> unknown_inputs(const FunctionProto& proto) {
+    std::vector<Value*> inputs;
+    for (const std::string& name : proto.input()) inputs.push_back(table_.make(name));
+    return inputs;
+  }
+
+  Expected<std::vector<Value*>> call_function(const OnnxOp& op, Function& function, std::vector<Value*> inputs,
+                                              const Place& place) {
+    const FunctionProto& proto = *function.proto;
+    if (inputs.size() > static_cast<size_t>(proto.input_size()) || op.node->output_size() > proto.output_size()) {
+      return Status::invalid(fmt::format(
+          "node {} calls function {} with {} inputs and {} outputs, allowed are {} and {}", in_quotes(op.name()),
+          function_name(proto), inputs.size(), op.node->output_size(), proto.input_size(), proto.output_size()));
+    }
+    inputs.resize(static_cast<size_t>(proto.input_size()), nullptr);
+    FunctionAttributes& attributes = found_.calls.emplace_back();
+    for (const AttributeProto& attribute : proto.attribute_proto()) attributes[attribute.name()] = &attribute;
+    for (const AttributeProto& attribute : op.node->attribute()) {
+      const AttributeProto* given = op.resolve(attribute);
+      if (given != nullptr) attributes[attribute.name()] = given;
+    }
+    return walk_function(function, inputs, &attributes, joined(place.path, op.name()), place.call_depth + 1);
+  }
+
+  // The values of the function's outputs.
+  Expected<std::vector<Value*>> walk_function(Function& function, const std::vector<Value*>& inputs,
+                                              const FunctionAttributes* call, const std::string& caller,
+                                              int call_depth) {
+    const FunctionProto& proto = *function.proto;
+    if (function.is_open) return Status::invalid(fmt::format("function {} calls itself", function_name(proto)));
+    if (call_depth > kMaxCallDepth) {
+      return Status::invalid(fmt::format("function calls are nested deeper than {}", kMaxCallDepth));
+    }
+    GEMMC_RETURN_IF_ERROR(charge_work(1 + proto.input_size() + proto.output_size() + proto.attribute_proto_size()));
+    Scope scope;
+    for (size_t position = 0; position < inputs.size(); ++position) {
+      const std::string& name = proto.input(static_cast<int>(position));
+      if (scope.values.emplace(name, inputs[position]).second) continue;
+      return Status::invalid(fmt::format("function {} has input {} twice", function_name(proto), in_quotes(name)));
+    }
+    const std::string domain = proto.domain().empty() ? "ai.onnx" : proto.domain();
+    const std::string path = joined(caller, fmt::format("function {}:{}", domain, proto.name()));
+    function.is_walked = function.is_open = true;
+    const Status status = walk_nodes(proto.node(), scope, {}, {function.opsets, call, path, 0, call_depth});
+    function.is_open = false;
+    GEMMC_RETURN_IF_ERROR(status);
+
+    std::vector<Value*> outputs;
+    for (const std::string& name : proto.output()) {
+      Value* const* value = scope.find(name);
+      if (value == nullptr) {
+        return Status::invalid(
+            fmt::format("output {} of function {} is computed nowhere", in_quotes(name), function_name(proto)));
+      }
+      outputs.push_back(*value);
+    }
+    return outputs;
+  }
+
+  Status bind_outputs(const OnnxOp& op, const std::vector<Value*>& results, Scope& scope, const TypesByName& types) {
+    for (int position = 0; position < op.node->output_size(); ++position) {
+      const std::string& name = op.node->output(position);
+      if (name.empty()) continue;
+      Expected<Value*> value = define(scope, name);
+      if (!value) return value.status();
+      Value* result = results[static_cast<size_t>(position)];
+      if (result != nullptr) scope.values[name] = result;
+      GEMMC_RETURN_IF_ERROR(refine(*scope.values[name], name, types));
+    }
+    return Status::ok();
+  }
+
+  const ::onnx::ModelProto& model_;
+  ModelFiles& files_;
+  ValueTable& table_;
+  FoundNodes found_;
+  std::unordered_map<std::string, Function> functions_;
+  std::vector<Function*> in_file_order_;
+  int64_t work_ = 0;
+};
+
+}  // namespace
+
+Expected<FoundNodes> find_nodes(const ::onnx::ModelProto& model, ModelFiles& files, ValueTable& table) {
+  return Walk(model, files, table).run();
+}
+
+}  // namespace gemmc

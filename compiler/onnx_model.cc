@@ -1,0 +1,191 @@
+#include "compiler/onnx_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <new>
+#include <set>
+#include <unordered_map>
+
+#include "compiler/onnx_file.h"
+#include "compiler/onnx_graph.h"
+#include "compiler/onnx_names.h"
+#include "compiler/onnx_value.h"
+#include "core/text.h"
+#include "onnx.pb.h"
+
+namespace gemmc {
+namespace {
+
+using ::onnx::AttributeProto;
+
+// Nodes as the walk found them -> node descriptions.
+class Description {
+ public:
+  Description(ModelFiles& files, ValueTable& table, ConstantValues values)
+      : files_(files), table_(table), values_(values) {}
+
+  Expected<ModelNode> describe(const FoundNode& found) {
+    const ::onnx::NodeProto& proto = *found.op.node;
+    ModelNode described;
+    described.graph_path = found.graph_path;
+    Node& node = described.node;
+    node.name = names_.take(found.op.name());
+    node.op_type = proto.op_type();
+    node.opset = found.op.opset;
+    node.outputs.assign(proto.output().begin(), proto.output().end());
+    for (const AttributeProto& attribute : proto.attribute()) node.attributes.push_back(describe(found.op, attribute));
+    for (size_t position = 0; position < found.inputs.size(); ++position) {
+      const Value* value = found.inputs[position];
+      Expected<NodeInput> input = describe(proto.input(static_cast<int>(position)), value, node.op_type);
+      if (!input) return input.status().with_node(node.name);
+      node.inputs.push_back(*std::move(input));
+      const bool is_constant = value != nullptr && value->constant != nullptr;
+      described.constant_origin.push_back(is_constant ? value->constant->chain() : "");
+    }
+    if (found.output != nullptr) {
+      for (const Consumer& consumer : found.output->consumers) {
+        described.consumers.push_back(
+            fmt::format("{}{}", one_line(consumer.op_type, kShownBytes), consumer.has_constant ? "(constant)" : ""));
+      }
+    }
+    return described;
+  }
+
+  const std::set<std::string>& runtime_dims() const { return runtime_dims_; }
+
+ private:
+  static constexpr size_t kShownBytes = 100;
+
+  static NodeAttribute describe(const OnnxOp& op, const AttributeProto& written) {
+    NodeAttribute attribute;
+    attribute.name = written.name();
+    const AttributeProto* given = op.resolve(written);
+    if (given == nullptr) return attribute;
+    // Old models leave the type out.
+    const bool is_typed = given->type() != AttributeProto::UNDEFINED;
+    if (is_typed ? given->type() == AttributeProto::INT : given->has_i()) {
+      attribute.kind = NodeAttribute::Kind::kInt;
+      attribute.int_value = given->i();
+    } else if (is_typed ? given->type() == AttributeProto::FLOAT : given->has_f()) {
+      attribute.kind = NodeAttribute::Kind::kFloat;
+      attribute.float_value = given->f();
+    }
+    return attribute;
+  }
+
+  Expected<NodeInput> describe(const std::string& name, const Value* value, const std::string& op_type) {
+    NodeInput input;
+    input.name = name;
+    if (value == nullptr) {
+      input.is_absent = true;
+      return input;
+    }
+    input.dtype = to_dtype(value->type);
+    if (!input.dtype && value->type != 0) input.foreign_dtype = element_type_name(value->type);
+    if (value->shape) {
+      input.shape.emplace();
+      for (const SymDim dim : *value->shape) {
+        input.shape->push_back(table_.to_dim(dim));
+        if (!input.shape->back().is_static()) runtime_dims_.insert(input.shape->back().name);
+      }
+    }
+    input.is_constant = value->constant != nullptr;
+    if (input.is_constant && input.dtype && values_ == ConstantValues::kRead && op_type != "MatMulInteger") {
+      Expected<std::shared_ptr<const Tensor>> data = data_of(value->constant);
+      if (!data) return data.status();
+      input.data = *std::move(data);
+    }
+    return input;
+  }
+
+  // One tensor for all nodes that use the constant; null where its values cannot be known.
+  Expected<std::shared_ptr<const Tensor>> data_of(const Constant& constant) {
+    const auto [entry, is_new] = data_.try_emplace(constant.get());
+    if (!is_new) return entry->second;
+    Expected<OnnxTensor> values = evaluate(*constant, files_);
+    if (!values && values.status().code() != StatusCode::kUnsupported) return values.status();
+    if (values) {
+      entry->second = std::make_shared<const Tensor>(
+          Tensor{*to_dtype(values->type), std::move(values->dims), std::move(values->bytes)});
+    }
+    return entry->second;
+  }
+
+  ModelFiles& files_;
+  ValueTable& table_;
+  ConstantValues values_;
+  UniqueNames names_{'#'};
+  std::unordered_map<const ConstantExpr*, std::shared_ptr<const Tensor>> data_;
+  std::set<std::string> runtime_dims_;
+};
+
+Status check_sizes(const std::map<std::string, int64_t>& bindings) {
+  for (const auto& [name, size] : bindings) {
+    if (size < 0) {
+      return Status::invalid(fmt::format("dimension {} is bound to {}, allowed are sizes >= 0", in_quotes(name), size));
+    }
+  }
+  return Status::ok();
+}
+
+Status check_used(const std::map<std::string, int64_t>& bindings, const std::set<std::string>& names) {
+  constexpr size_t kShown = 20;
+  for (const auto& binding : bindings) {
+    if (names.contains(binding.first)) continue;
+    std::string list;
+    size_t shown = 0;
+    for (auto name = names.begin(); name != names.end() && shown < kShown; ++name, ++shown) {
+      list += fmt::format("{}{}", shown == 0 ? "" : ", ", in_quotes(*name));
+    }
+    if (names.size() > kShown) list += fmt::format(" and {} more", names.size() - kShown);
+    return Status::invalid(fmt::format("no dimension is named {}; the model has {}", in_quotes(binding.first),
+                                       names.empty() ? "no named dimensions" : list));
+  }
+  return Status::ok();
+}
+
+Expected<Model> load(const std::filesystem::path& path, const std::map<std::string, int64_t>& bindings,
+                     ConstantValues values) {
+  GEMMC_RETURN_IF_ERROR(check_sizes(bindings));
+  ModelFiles files(path);
+  const Expected<std::unique_ptr<::onnx::ModelProto>> proto = files.read_model();
+  if (!proto) return proto.status();
+  ValueTable table(bindings);
+  const Expected<FoundNodes> found = find_nodes(**proto, files, table);
+  if (!found) return found.status();
+
+  Model model;
+  model.name = path.stem().string();
+  Description description(files, table, values);
+  for (const FoundNode& node : found->nodes) {
+    Expected<ModelNode> described = description.describe(node);
+    if (!described) return described.status();
+    model.nodes.push_back(*std::move(described));
+  }
+  GEMMC_RETURN_IF_ERROR(check_used(bindings, table.names()));
+  model.runtime_dims.assign(description.runtime_dims().begin(), description.runtime_dims().end());
+  return model;
+}
+
+}  // namespace
+
+Expected<Model> load_model(const std::filesystem::path& path, const std::map<std::string, int64_t>& bindings,
+                           ConstantValues values) {
+  // The one place where what protobuf and the standard library throw becomes a Status.
+  try {
+    Expected<Model> model = load(path, bindings, values);
+    if (model || model.status().code() != StatusCode::kInvalidArgument) return model;
+    return Status::invalid(fmt::format("model {}: {}", in_quotes(path.native()), model.status().message()));
+  } catch (const std::bad_alloc&) {
+    return Status::environment(fmt::format("not enough memory to read model {}", in_quotes(path.native())));
+  } catch (const std::exception& error) {
+    return Status::internal(fmt::format("reading model {}: {}", in_quotes(path.native()), error.what()));
+  } catch (...) {
+    return Status::internal(fmt::format("reading model {}: an unknown exception", in_quotes(path.native())));
+  }
+}
+
+}  // namespace gemmc

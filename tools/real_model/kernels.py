@@ -28,6 +28,7 @@ class GemmcCall(ctypes.Structure):
     ]
 
 
+MANIFEST_FORMAT = 1
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(GemmcCall))
 
 
@@ -76,16 +77,19 @@ class AheadOfTimeLibrary:
         if not path.exists():
             raise DemoError(f"{path} is not there: did `gemmc build` succeed?")
         self.manifest = json.loads(path.read_text())
-        libraries = sorted(folder.glob("lib*.so"))
-        if len(libraries) != 1:
-            raise DemoError(f"expected one shared library in {folder}, found {len(libraries)}")
-        self._library = ctypes.CDLL(str(libraries[0]))
+        if self.manifest["format"] != MANIFEST_FORMAT:
+            raise DemoError(f"{path} has format {self.manifest['format']}, expected {MANIFEST_FORMAT}")
+        if self.manifest["shared_library"] is None:
+            raise DemoError(f"`gemmc build` wrote no shared library into {folder}: is `cc` installed?")
+        self._library = ctypes.CDLL(str(folder / self.manifest["shared_library"]))
 
     def kernels(self) -> dict[str, Kernel]:
         """Node name -> the kernel that serves it."""
         found = {}
         for node in self.manifest["nodes"]:
             symbol = node["symbol"]
+            if node["stride_count"] != 0:
+                raise DemoError(f"node '{node['name']}' has {node['stride_count']} run-time strides, expected none")
             try:
                 entry = ENTRY((symbol + "_call", self._library))
             except AttributeError:

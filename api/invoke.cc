@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -166,7 +167,8 @@ Expected<Tensor> run_plan(const CallPlan& plan, gemmc_kernel_entry entry, const 
   return result;
 }
 
-Expected<Tensor> invoke(Session& session, const Problem& problem, const Arrays& arrays, const CompileOptions& options) {
+Expected<Tensor> invoke(Session& session, const Problem& problem, const Arrays& arrays, const CompileOptions& options,
+                        InvokeReport* report) {
   GEMMC_RETURN_IF_ERROR(check_array(arrays.a, problem.dtype, "A"));
   GEMMC_RETURN_IF_ERROR(check_array(arrays.b, problem.dtype, "B"));
   ArrayShapes shapes{arrays.a->shape, arrays.b->shape, std::nullopt};
@@ -178,7 +180,13 @@ Expected<Tensor> invoke(Session& session, const Problem& problem, const Arrays& 
   if (!plan) return plan.status();
   const Expected<Session::Result> found = session.kernel(problem, options);
   if (!found) return found.status();
-  return run_plan(*plan, found->kernel->entry(), arrays);
+  const auto start = std::chrono::steady_clock::now();
+  Expected<Tensor> y = run_plan(*plan, found->kernel->entry(), arrays);
+  const auto elapsed = std::chrono::steady_clock::now() - start;
+  if (report != nullptr) {
+    *report = {found->kernel, std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count()};
+  }
+  return y;
 }
 
 Expected<Arrays> node_arrays(const Node& node, const Arrays& given) {
@@ -207,12 +215,13 @@ Expected<Arrays> node_arrays(const Node& node, const Arrays& given) {
   return arrays;
 }
 
-Expected<Tensor> invoke(Session& session, const Node& node, const Arrays& given, const CompileOptions& options) {
+Expected<Tensor> invoke(Session& session, const Node& node, const Arrays& given, const CompileOptions& options,
+                        InvokeReport* report) {
   const Expected<Problem> problem = node_to_problem(node);
   if (!problem) return problem.status();
   const Expected<Arrays> arrays = node_arrays(node, given);
   if (!arrays) return arrays.status();
-  Expected<Tensor> y = invoke(session, *problem, *arrays, options);
+  Expected<Tensor> y = invoke(session, *problem, *arrays, options, report);
   if (!y) return y.status().with_node(node.name);
   return y;
 }

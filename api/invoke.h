@@ -17,15 +17,22 @@ struct Arrays {
   const Tensor* c = nullptr;
 };
 
+// What served a call.
+struct InvokeReport {
+  std::shared_ptr<const Kernel> kernel;
+  int64_t call_ns = 0;  // laying the operands out, the kernel's calls, gathering Y; not compiling
+};
+
 // Compiles (or finds) the kernel in `session`, calls it, and returns Y in its ONNX shape. Run-time dimensions are bound
 // by the arrays' shapes. Refused with invalid argument: arrays of another type or shape than the problem's, equal names
 // with different sizes, a missing operand. A C that the problem does not have is refused; one that beta = 0 makes
 // unread is checked all the same.
 Expected<Tensor> invoke(Session& session, const Problem& problem, const Arrays& arrays,
-                        const CompileOptions& options = {});
+                        const CompileOptions& options = {}, InvokeReport* report = nullptr);
 
 // The same for a node: arrays that are null are taken from the inputs' `data`. Errors name the node.
-Expected<Tensor> invoke(Session& session, const Node& node, const Arrays& arrays, const CompileOptions& options = {});
+Expected<Tensor> invoke(Session& session, const Node& node, const Arrays& arrays, const CompileOptions& options = {},
+                        InvokeReport* report = nullptr);
 
 // A node's operands, with `data` in the place of null arrays, checked against the node's types and shapes.
 Expected<Arrays> node_arrays(const Node& node, const Arrays& given);

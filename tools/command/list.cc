@@ -1,0 +1,123 @@
+// gemmc list: every Gemm, MatMul and MatMulInteger node of a source.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <set>
+
+#include "core/problem_string.h"
+#include "tools/command/text.h"
+#include "tools/command/verbs.h"
+
+namespace gemmc {
+namespace {
+
+struct ListOptions {
+  KernelOptions kernel;
+  bool as_json = false;
+};
+
+struct ListedOperand {
+  char letter;
+  std::string dtype;
+  std::optional<Shape> shape;  // absent: unknown rank
+  std::string constant;        // where its values come from; empty: it is no constant
+};
+
+std::vector<ListedOperand> operands(const SourceNode& from) {
+  std::vector<ListedOperand> result;
+  if (!from.node) {
+    const Problem& p = *from.problem;
+    const auto add = [&](char letter, const Operand& operand) {
+      result.push_back({letter, std::string(name(p.dtype)),
+                        operand.has_known_rank ? std::optional<Shape>(operand.shape) : std::nullopt,
+                        operand.is_constant ? "constant" : ""});
+    };
+    add('A', p.a);
+    add('B', p.b);
+    if (p.c) add('C', *p.c);
+    return result;
+  }
+  for (size_t i = 0; i < from.node->inputs.size(); ++i) {
+    const NodeInput& input = from.node->inputs[i];
+    if (input.is_absent) continue;
+    const bool has_origin = i < from.constant_origin.size() && !from.constant_origin[i].empty();
+    std::string dtype = input.dtype ? std::string(name(*input.dtype)) : input.foreign_dtype;
+    if (dtype.empty()) dtype = "type not known";
+    result.push_back({static_cast<char>('A' + i), dtype, input.shape,
+                      has_origin ? from.constant_origin[i] : input.is_constant ? "constant" : ""});
+  }
+  return result;
+}
+
+Json node_json(const SourceNode& node) {
+  Json json = {{"name", node.name}, {"op_type", node.op_type}, {"graph_path", node.graph_path}, {"output", node.output}};
+  json["problem"] = node.problem ? Json(print_problem(*node.problem)) : Json();
+  json["signature"] = node.problem ? Json(print_problem(canonical(*node.problem).problem)) : Json();
+  json["refusal"] = node.refusal.is_ok() ? Json() : Json(node.refusal.message());
+  json["inputs"] = Json::array();
+  for (const ListedOperand& operand : operands(node)) {
+    Json shape;
+    if (operand.shape) {
+      shape = Json::array();
+      for (const Dim& dim : *operand.shape) shape.push_back(dim.is_static() ? Json(dim.size) : Json(dim.name));
+    }
+    json["inputs"].push_back({{"operand", std::string(1, operand.letter)},
+                              {"dtype", operand.dtype},
+                              {"shape", shape},
+                              {"constant", operand.constant.empty() ? Json() : Json(operand.constant)}});
+  }
+  json["consumers"] = node.consumers;
+  json["notes"] = node.notes;
+  return json;
+}
+
+void print_node(const SourceNode& node) {
+  const std::string where = node.graph_path.empty() ? "" : " in " + node.graph_path;
+  fmt::print("{}  ({}){}\n", one_line(node.name), one_line(node.op_type), one_line(where));
+  if (node.problem && node.node) fmt::print("  problem  {}\n", one_line(print_problem(*node.problem)));
+  for (const ListedOperand& operand : operands(node)) {
+    const std::string shape = operand.shape ? shape_text(*operand.shape) : "unknown rank";
+    const std::string constant = operand.constant.empty() ? "" : "  constant: " + operand.constant;
+    fmt::print("  {}        {} {}{}\n", operand.letter, operand.dtype, one_line(shape), one_line(constant));
+  }
+  if (!node.consumers.empty()) fmt::print("  then     {}\n", one_line(fmt::format("{}", fmt::join(node.consumers, ", "))));
+  if (!node.refusal.is_ok()) fmt::print("  refused  {}\n", one_line(node.refusal.message()));
+  for (const std::string& note : node.notes) fmt::print("  note     {}\n", note);
+}
+
+Status list(const ListOptions& options) {
+  const Expected<Source> source = options.kernel.source(ConstantValues::kSkip);
+  if (!source) return source.status();
+  std::set<std::string> signatures;
+  size_t refused = 0;
+  for (const SourceNode& node : source->nodes) {
+    if (node.refusal.is_ok()) signatures.insert(print_problem(canonical(*node.problem).problem));
+    else ++refused;
+  }
+  if (options.as_json) {
+    Json json = {{"nodes", Json::array()}};
+    for (const SourceNode& node : source->nodes) json["nodes"].push_back(node_json(node));
+    json["signature_count"] = signatures.size();
+    json["refused_count"] = refused;
+    print_json(json);
+    return Status::ok();
+  }
+  for (const SourceNode& node : source->nodes) print_node(node);
+  fmt::print("{}, {}, {} refused\n", count_text(source->nodes.size(), "node"),
+             count_text(signatures.size(), "distinct signature"), refused);
+  return Status::ok();
+}
+
+}  // namespace
+
+Verb add_list(CLI::App& app) {
+  const auto options = std::make_shared<ListOptions>();
+  CLI::App* verb = app.add_subcommand("list", "The Gemm, MatMul and MatMulInteger nodes of a model");
+  options->kernel.add_source(*verb);
+  options->kernel.add_node(*verb);
+  verb->add_flag("--json", options->as_json, "For machines");
+  return {verb, [=] { return list(*options); }};
+}
+
+}  // namespace gemmc

@@ -1,0 +1,89 @@
+// The gemmc command: parses the command line, runs one verb, turns its Status into a line and an exit status.
+// Contract: docs/command-line.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <iterator>
+#include <new>
+#include <string_view>
+
+#include "tools/command/text.h"
+#include "tools/command/verbs.h"
+
+namespace gemmc {
+namespace {
+
+enum ExitStatus { kDone = 0, kFailed = 1, kWrongUse = 2 };
+
+constexpr std::string_view kUnbuiltVerbs[] = {"bench", "cache", "db", "tune", "worker"};
+
+constexpr char kDescription[] =
+    R"(gemmc compiles matrix products: ONNX Gemm and MatMul nodes to machine code.
+
+Examples:
+  gemmc list model.onnx
+  gemmc build model.onnx -o out
+  gemmc build model.onnx -o out --dim batch=1 --dim seq=128 --target x86-64-v4
+  gemmc build 'gemm f32 m=64 n=64 k=64 tb c=n' -o out --name layer
+  gemmc run fc1.json --input A=a.npy --input B=b.npy --input C=c.npy --output Y=y.npy
+  gemmc run model.onnx --node fc1 --input A=a.npy --output Y=y.npy
+  gemmc explain 'matmul f32 a=256x256 b=256x256' --all
+)";
+
+int report(const Status& status) {
+  fmt::print(stderr, "gemmc: error: {}\n", one_line(status.message()));
+  switch (status.code()) {
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kUnsupported:
+      return kWrongUse;
+    default:
+      return kFailed;
+  }
+}
+
+Status run_verb(int argc, char** argv) {
+  CLI::App app(kDescription, "gemmc");
+  app.require_subcommand(1);
+  const Verb verbs[] = {add_list(app), add_build(app), add_run(app), add_explain(app), add_version(app)};
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    app.exit(help);
+    return Status::ok();
+  } catch (const CLI::ParseError& error) {
+    return Status::invalid(fmt::format("{} (gemmc --help shows examples, gemmc VERB --help the options)", error.what()));
+  }
+  const Verb* verb = std::find_if(std::begin(verbs), std::end(verbs), [](const Verb& v) { return v.app->parsed(); });
+  return verb->run();
+}
+
+int run(int argc, char** argv) {
+  if (argc > 1 && std::find(std::begin(kUnbuiltVerbs), std::end(kUnbuiltVerbs), std::string_view(argv[1])) !=
+                      std::end(kUnbuiltVerbs)) {
+    return report(Status::unsupported(
+        fmt::format("verb '{}' is not built yet; allowed: list, build, run, explain, version", argv[1])));
+  }
+  const Status status = run_verb(argc, argv);
+  if (!status.is_ok()) return report(status);
+  // A full disk behind a redirection shows only when the buffer is written.
+  if (std::fflush(stdout) != 0) return report(Status::environment("cannot write to standard output"));
+  return kDone;
+}
+
+}  // namespace
+}  // namespace gemmc
+
+int main(int argc, char** argv) {
+  try {
+    return gemmc::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("gemmc: error: out of memory\n", stderr);
+  } catch (const std::exception& error) {
+    std::fputs(("gemmc: error: " + gemmc::one_line(error.what()) + "\n").c_str(), stderr);
+  } catch (...) {
+    std::fputs("gemmc: error: an unknown exception\n", stderr);
+  }
+  return gemmc::kFailed;
+}

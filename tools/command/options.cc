@@ -1,0 +1,84 @@
+#include "tools/command/options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+
+namespace gemmc {
+
+CLI::Option* add_repeated(CLI::App& app, const std::string& name, std::vector<std::string>& values,
+                          const std::string& description) {
+  // Without this an option takes every word that follows it, the source too.
+  return app.add_option(name, values, description)->allow_extra_args(false);
+}
+
+Expected<std::map<std::string, std::string>> key_values(const std::vector<std::string>& words, const std::string& option) {
+  std::map<std::string, std::string> result;
+  for (const std::string& word : words) {
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == word.size()) {
+      return Status::invalid(fmt::format("{} {}; allowed: {} NAME=VALUE", option, word, option));
+    }
+    const std::string key = word.substr(0, equals);
+    if (!result.emplace(key, word.substr(equals + 1)).second) {
+      return Status::invalid(fmt::format("{} {}: '{}' is given twice", option, word, key));
+    }
+  }
+  return result;
+}
+
+void KernelOptions::add_source(CLI::App& app) {
+  app.add_option("SOURCE", source_, "MODEL.onnx, NODE.json, JSON text or a problem string")->required();
+  add_repeated(app, "--dim", dims_, "Bind a run-time dimension: NAME=SIZE; may be repeated");
+}
+
+void KernelOptions::add_node(CLI::App& app) { app.add_option("--node", node_, "Take only this node"); }
+
+void KernelOptions::add_compilation(CLI::App& app, const std::string& default_target) {
+  default_target_ = default_target;
+  app.add_option("--target", targets_,
+                 fmt::format("{}; default {}", fmt::join(target_names(), ", "), default_target))
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--schedule", schedule_, "Use this schedule line, e.g. 'tiled mr=6 nr=16 lanes=8'");
+  app.add_option("--threads", threads_, "1 is all that is built yet");
+}
+
+Expected<Source> KernelOptions::source(ConstantValues values) const {
+  SourceOptions options{.dims = {}, .node = std::nullopt, .values = values};
+  if (!node_.empty()) options.node = node_;
+  const Expected<std::map<std::string, std::string>> dims = key_values(dims_, "--dim");
+  if (!dims) return dims.status();
+  for (const auto& [name, text] : *dims) {
+    int64_t size = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+    if (error != std::errc() || end != text.data() + text.size() || size < 0) {
+      return Status::invalid(fmt::format("--dim {}={}; allowed: an integer from 0 to 2^63-1", name, text));
+    }
+    options.dims.emplace(name, size);
+  }
+  return load_source(source_, options);
+}
+
+Expected<Target> KernelOptions::target() const {
+  if (threads_ < 1) return Status::invalid(fmt::format("--threads {}; allowed: 1 and more", threads_));
+  if (threads_ != 1) return Status::unsupported(fmt::format("--threads {}: not built yet; allowed: 1", threads_));
+  if (targets_.size() > 1) {
+    return Status::unsupported(fmt::format("--target {}: several CPUs in one build are not built yet; allowed: one target",
+                                           fmt::join(targets_, ",")));
+  }
+  return parse_target(targets_.empty() ? default_target_ : targets_[0]);
+}
+
+Expected<CompileOptions> KernelOptions::compile_options() const {
+  CompileOptions options;
+  if (!schedule_.empty()) {
+    Expected<Schedule> schedule = parse_schedule(schedule_);
+    if (!schedule) return schedule.status();
+    options.schedule = *schedule;
+  }
+  return options;
+}
+
+}  // namespace gemmc

@@ -1,0 +1,55 @@
+// The options that several verbs share: declared once, read once.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/compile.h"
+#include "core/status.h"
+#include "core/target.h"
+#include "tools/command/source.h"
+
+namespace gemmc {
+
+// One verb of the command line. `run` is called where the parser chose it.
+struct Verb {
+  CLI::App* app = nullptr;
+  std::function<Status()> run;
+};
+
+// What the user wrote for the source and everything that decides a kernel. add_*() declare, the others read.
+class KernelOptions {
+ public:
+  void add_source(CLI::App& app);
+  void add_node(CLI::App& app);
+  void add_compilation(CLI::App& app, const std::string& default_target);
+
+  Expected<Source> source(ConstantValues values) const;
+  // One target. More than one, and other threads than one, are refused as not built yet.
+  Expected<Target> target() const;
+  bool target_is_default() const { return targets_.empty(); }
+  Expected<CompileOptions> compile_options() const;
+
+ private:
+  std::string source_;
+  std::vector<std::string> dims_;
+  std::string node_;
+  std::vector<std::string> targets_;
+  std::string default_target_;
+  std::string schedule_;
+  int64_t threads_ = 1;
+};
+
+// "KEY=VALUE" words -> a map; `option` is for messages ("--dim"). Repeated keys are refused.
+Expected<std::map<std::string, std::string>> key_values(const std::vector<std::string>& words, const std::string& option);
+
+// An option that may be repeated and takes one word each time.
+CLI::Option* add_repeated(CLI::App& app, const std::string& name, std::vector<std::string>& values,
+                          const std::string& description);
+
+}  // namespace gemmc

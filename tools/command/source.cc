@@ -1,0 +1,180 @@
+#include "tools/command/source.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <system_error>
+
+#include "compiler/node_json.h"
+#include "core/problem_string.h"
+
+namespace gemmc {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr size_t kNamesShown = 10;
+constexpr uintmax_t kLargestDescriptionBytes = 64 << 20;
+
+Expected<std::string> read_text(const fs::path& path) {
+  const auto failure = [&](const std::string& why) {
+    return Status::environment(fmt::format("cannot read {}: {}", path.string(), why));
+  };
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) return failure(error ? error.message() : "No such file or directory");
+  if (!fs::is_regular_file(status)) return failure("not a regular file");
+  const uintmax_t size = fs::file_size(path, error);
+  if (!error && size > kLargestDescriptionBytes) {
+    return Status::invalid(
+        fmt::format("{} has {} bytes; allowed: up to {}", path.string(), size, kLargestDescriptionBytes));
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file) return failure(std::generic_category().message(errno));
+  return text;
+}
+
+std::string names_text(const std::vector<std::string>& names) {
+  if (names.empty()) return "none";
+  const size_t shown = std::min(names.size(), kNamesShown);
+  const std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
+  return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
+}
+
+Status unknown_dim(const std::string& name, const std::set<std::string>& known) {
+  return Status::invalid(fmt::format("--dim {}: no run-time dimension has this name; allowed: {}", name,
+                                     names_text({known.begin(), known.end()})));
+}
+
+void collect_dim_names(const Shape& shape, std::set<std::string>& names) {
+  for (const Dim& dim : shape) {
+    if (!dim.is_static()) names.insert(dim.name);
+  }
+}
+
+SourceNode from_node(Node node) {
+  SourceNode result;
+  result.name = node.name;
+  result.op_type = node.op_type;
+  result.output = node.outputs.empty() ? "Y" : node.outputs[0];
+  Expected<Problem> problem = node_to_problem(node);
+  if (problem) {
+    result.refusal = refuse_unbuilt(*problem).with_node(node.name);
+    result.problem = *std::move(problem);
+  } else {
+    result.refusal = problem.status();
+  }
+  if (node.wants_training) result.notes.push_back("training: the backward kernels are not built yet, only the forward one is");
+  result.node = std::move(node);
+  return result;
+}
+
+Expected<Source> from_model(const fs::path& path, const SourceOptions& options) {
+  Expected<Model> model = load_model(path, options.dims, options.values);
+  if (!model) return model.status();
+  Source source;
+  source.is_model = true;
+  source.name = model->name;
+  for (ModelNode& from : model->nodes) {
+    if (options.node && from.node.name != *options.node) continue;
+    SourceNode node = from_node(std::move(from.node));
+    node.graph_path = std::move(from.graph_path);
+    node.constant_origin = std::move(from.constant_origin);
+    node.consumers = std::move(from.consumers);
+    source.nodes.push_back(std::move(node));
+  }
+  if (options.node && source.nodes.empty()) {
+    std::vector<std::string> names;
+    // The names that were moved away above belong to nodes that matched: there are none here.
+    for (const ModelNode& from : model->nodes) names.push_back(from.node.name);
+    return Status::invalid(fmt::format("no node '{}' in {}; allowed: {}", *options.node, path.string(), names_text(names)));
+  }
+  return source;
+}
+
+Expected<Source> from_json(const std::string& text, const fs::path& directory, const std::string& name,
+                           const SourceOptions& options) {
+  Expected<Node> node = parse_node_json(text, directory);
+  if (!node) return node.status();
+  if (options.node && node->name != *options.node) {
+    return Status::invalid(fmt::format("no node '{}' in the description; allowed: {}", *options.node, node->name));
+  }
+  std::set<std::string> known;
+  for (const NodeInput& input : node->inputs) {
+    if (input.shape) collect_dim_names(*input.shape, known);
+  }
+  for (const auto& [dim, size] : options.dims) {
+    if (!bind_dim(*node, dim, size)) return unknown_dim(dim, known).with_node(node->name);
+  }
+  Source source;
+  source.name = name;
+  source.nodes.push_back(from_node(*std::move(node)));
+  return source;
+}
+
+// Binds the dimensions and checks the problem again.
+Status bind_dims(Problem& problem, const std::map<std::string, int64_t>& dims) {
+  std::set<std::string> known;
+  for (Operand* operand : {&problem.a, &problem.b, problem.c ? &*problem.c : nullptr}) {
+    if (operand == nullptr) continue;
+    collect_dim_names(operand->shape, known);
+    for (Dim& dim : operand->shape) {
+      const auto bound = dims.find(dim.name);
+      if (!dim.is_static() && bound != dims.end()) dim = Dim::fixed(bound->second);
+    }
+  }
+  for (const auto& [dim, size] : dims) {
+    if (!known.contains(dim)) return unknown_dim(dim, known);
+  }
+  return validate(problem);
+}
+
+Expected<Source> from_problem(const std::string& text, const SourceOptions& options) {
+  Expected<Problem> problem = parse_problem(text);
+  if (!problem) return problem.status();
+  GEMMC_RETURN_IF_ERROR(bind_dims(*problem, options.dims));
+  SourceNode node;
+  node.name = print_problem(*problem);
+  if (options.node) return Status::invalid("--node is for models and node descriptions, not for problem strings");
+  node.op_type = problem->op == Operator::kGemm ? "Gemm" : "MatMul";
+  node.output = "Y";
+  node.refusal = refuse_unbuilt(*problem);
+  node.problem = *std::move(problem);
+  return Source{.nodes = {std::move(node)}};
+}
+
+}  // namespace
+
+Expected<Source> load_source(const std::string& text, const SourceOptions& options) {
+  const std::string first_word = text.substr(0, text.find_first_of(" \t"));
+  if (first_word == "gemm" || first_word == "matmul") return from_problem(text, options);
+  if (text.starts_with("{")) return from_json(text, ".", "", options);
+  const fs::path path(text);
+  if (path.extension() == ".onnx") return from_model(path, options);
+  if (path.extension() == ".json") {
+    const Expected<std::string> json = read_text(path);
+    if (!json) return json.status();
+    return from_json(*json, path.parent_path(), path.stem().string(), options);
+  }
+  return Status::invalid(fmt::format(
+      "'{}' is not a source; allowed: MODEL.onnx, NODE.json, JSON text, or a problem string, which starts with 'gemm' or "
+      "'matmul'",
+      text));
+}
+
+Expected<SourceNode> only_node(Source source) {
+  if (source.nodes.size() == 1) return std::move(source.nodes[0]);
+  if (source.nodes.empty()) return Status::invalid("the model has no Gemm, MatMul or MatMulInteger node");
+  std::vector<std::string> names;
+  for (const SourceNode& node : source.nodes) names.push_back(node.name);
+  return Status::invalid(
+      fmt::format("the model has {} nodes; choose one with --node: {}", names.size(), names_text(names)));
+}
+
+}  // namespace gemmc

@@ -1,0 +1,33 @@
+#include "tools/command/text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/problem_shapes.h"
+
+namespace gemmc {
+
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  for (char& c : line) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < ' ' || byte == 0x7f) c = '?';
+  }
+  return line;
+}
+
+std::string shape_text(const Shape& shape) {
+  std::vector<std::string> dims;
+  for (const Dim& dim : shape) dims.push_back(dim_text(dim));
+  return fmt::format("({})", fmt::join(dims, ", "));
+}
+
+std::string count_text(size_t count, std::string_view singular) {
+  return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
+}
+
+void print_json(const Json& json) { fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace)); }
+
+void print_note(std::string_view text) { fmt::print(stderr, "gemmc: note: {}\n", one_line(text)); }
+
+}  // namespace gemmc

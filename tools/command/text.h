@@ -1,0 +1,30 @@
+// Text for people and machines on the command's output streams.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "core/problem.h"
+
+namespace gemmc {
+
+using Json = nlohmann::ordered_json;
+
+// `text` on one line: control characters, which names in models may hold, become '?'.
+std::string one_line(std::string_view text);
+
+// "(?batch, 12, 64)"
+std::string shape_text(const Shape& shape);
+
+// "1 node", "2 nodes"
+std::string count_text(size_t count, std::string_view singular);
+
+// One object, indented, on stdout. Bytes that are no UTF-8 are replaced.
+void print_json(const Json& json);
+
+// "gemmc: note: ..." on stderr.
+void print_note(std::string_view text);
+
+}  // namespace gemmc

@@ -36,7 +36,7 @@ def print_table(groups: list[Group], peak_gflops: float) -> None:
                     f"{line.ns / 1000:.1f}",
                     f"{gflops:.1f}",
                     f"{100 * gflops / peak_gflops:.0f}",
-                    f"{line.largest_difference:.3f} of allowed",
+                    f"{line.largest_difference:.3f} of allowed" if line.largest_difference > 0 else "none",
                 )
             )
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]

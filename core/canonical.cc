@@ -12,6 +12,7 @@ namespace {
 void drop_what_changes_no_code(Problem& p) {
   if (p.beta == 0.0f) p.c.reset();
   if (!p.c) p.beta = 1.0f;
+  if (is_integer(p.dtype)) p.order = SummationOrder::kAny;  // sums modulo 2^bits have one value
   for (Operand* operand : {&p.a, &p.b, p.c ? &*p.c : nullptr}) {
     if (operand != nullptr) operand->is_constant = false;
   }
@@ -60,7 +61,7 @@ void give_shapes_to_unknown_ranks(Problem& p) {
 
 void unify_k(Problem& p) { unify_dims(p, p.a.shape.back(), p.b.shape[p.b.shape.size() - 2]); }
 
-// Removes the batch axes in which neither operand has more than one item.
+// Removes the batch axes in which neither operand has more than one item, and each operand's outermost ones of size 1.
 void drop_unit_batches(Problem& p) {
   const auto is_unit = [](const Operand& operand, size_t from_right) {
     return from_right > operand.shape.size() || operand.shape[operand.shape.size() - from_right].is(1);
@@ -76,6 +77,28 @@ void drop_unit_batches(Problem& p) {
     }
     drop(p.y_strides, from_right);
   }
+  for (Operand* operand : {&p.a, &p.b}) {
+    while (operand->shape.size() > 2 && operand->shape.front().is(1)) {
+      drop(operand->strides, operand->shape.size());
+      operand->shape.erase(operand->shape.begin());
+    }
+  }
+}
+
+// Strides that say of each dimension what would be so without them.
+bool are_dense(const Shape& shape, const Strides& strides) {
+  for (size_t i = 0; i < strides.size(); ++i) {
+    if (strides[i].kind == Stride::Kind::kRuntime) return false;
+    if (strides[i].kind == Stride::Kind::kStatic && !shape[i].is(1) && strides[i].value != known_stride(shape, {}, i)) return false;
+  }
+  return true;
+}
+
+void drop_dense_strides(Problem& p) {
+  for (Operand* operand : {&p.a, &p.b, p.c ? &*p.c : nullptr}) {
+    if (operand != nullptr && are_dense(operand->shape, operand->strides)) operand->strides.clear();
+  }
+  if (!p.y_strides.empty() && are_dense(output_shape(p), p.y_strides)) p.y_strides.clear();
 }
 
 // (2, 3, s, K) x (K, N) is (6, s, K) x (K, N), and (2, 3, 5, K) x (K, N) is (30, K) x (K, N): the elements of a dense A
@@ -138,8 +161,10 @@ CanonicalProblem canonical(const Problem& problem) {
     give_shapes_to_unknown_ranks(p);
     unify_k(p);
     drop_unit_batches(p);
+    drop_dense_strides(p);
     fold_static_batches_into_m(p);
   } else {
+    drop_dense_strides(p);
     simplify_c(p);
   }
   std::vector<std::string> names = rename_dims(p);

@@ -3,17 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
+
+#include "core/problem_shapes.h"
 
 namespace gemmc {
 namespace {
-
-// Products that pass 2^63 belong to operands without elements (validate() refuses others): no address is made of them.
-int64_t saturating_product(int64_t left, int64_t right) {
-  int64_t product = 0;
-  return __builtin_mul_overflow(left, right, &product) ? std::numeric_limits<int64_t>::max() : product;
-}
 
 class Builder {
  public:

@@ -74,19 +74,17 @@ Status check_extent_bytes(std::string_view operand_name, const Shape& shape, con
   for (const Dim& dim : shape) {
     if (dim.is(0)) return Status::ok();
   }
-  const __int128 limit = std::numeric_limits<int64_t>::max();
-  __int128 dense = static_cast<__int128>(size_bytes(dtype));
-  __int128 span = dense;  // bytes from the lowest to the highest element, by the given strides
+  const __int128 limit = std::numeric_limits<int64_t>::max() / static_cast<int64_t>(size_bytes(dtype));
+  // Both stay within the limit from step to step, and a step multiplies two numbers of at most 2^63: no overflow.
+  __int128 count = 1;  // elements of dimension i and the later ones
+  __int128 span = 1;   // places from their lowest element to their highest
   for (size_t i = shape.size(); i-- > 0;) {
     const __int128 extent = shape[i].is_static() ? shape[i].size : 1;
-    if (!strides.empty() && strides[i].kind == Stride::Kind::kStatic) {
-      const __int128 stride = strides[i].value < 0 ? -static_cast<__int128>(strides[i].value) : strides[i].value;
-      // Each factor is below 2^64, so the product cannot pass 2^127 once the stride alone is within the limit.
-      if (stride > limit || (extent - 1) > limit / (stride > 0 ? stride : 1)) span = limit + 1;
-      else span += (extent - 1) * stride * static_cast<__int128>(size_bytes(dtype));
-    }
-    dense *= extent;
-    if (dense > limit || span > limit) {
+    __int128 stride = count;
+    if (!strides.empty() && strides[i].kind == Stride::Kind::kStatic) stride = strides[i].value;
+    span += (extent - 1) * (stride < 0 ? -stride : stride);
+    count *= extent;
+    if (count > limit || span > limit) {
       return Status::invalid(fmt::format("operand {} is larger than 2^63-1 bytes; allowed: up to 2^63-1", operand_name));
     }
   }
@@ -115,19 +113,36 @@ Status check_gemm_shapes(const Problem& p) {
   return Status::ok();
 }
 
-Status check_matmul_shapes(const Problem& p) {
+const Dim& matmul_k_of_b(const Problem& p) { return p.b.shape.size() == 1 ? p.b.shape[0] : p.b.shape[p.b.shape.size() - 2]; }
+
+Status check_matmul_ranks(const Problem& p) {
   for (const auto& [operand_name, operand] : {std::pair{'A', &p.a}, std::pair{'B', &p.b}}) {
     if (operand->has_known_rank && operand->shape.empty()) {
       return Status::invalid(fmt::format("MatMul operand {} is a scalar, rank 0; allowed: rank 1 and more", operand_name));
     }
   }
+  // Where both have batches, the caller flattens both, and gives each one batch stride.
+  const auto check_flattened = [](char name, const Operand& operand, char other_name, const Operand& other) {
+    if (other.has_known_rank || operand.shape.size() <= 2 || operand.strides.empty()) return Status::ok();
+    return Status::invalid(fmt::format("operand {} {} has strides but the rank of {} is unknown; allowed: no strides, or rank 1 or 2",
+                                       name, shape_text(operand), other_name));
+  };
+  GEMMC_RETURN_IF_ERROR(check_flattened('A', p.a, 'B', p.b));
+  return check_flattened('B', p.b, 'A', p.a);
+}
+
+Status check_matmul_k(const Problem& p) {
   if (!p.a.has_known_rank || !p.b.has_known_rank) return Status::ok();
   const Dim& k_of_a = p.a.shape.back();
-  const Dim& k_of_b = p.b.shape.size() == 1 ? p.b.shape[0] : p.b.shape[p.b.shape.size() - 2];
+  const Dim& k_of_b = matmul_k_of_b(p);
   if (k_of_a.is_static() && k_of_b.is_static() && k_of_a.size != k_of_b.size) {
     return Status::invalid(fmt::format("K dimension mismatch: {} in A {}, {} in B {}; allowed: equal", k_of_a.size,
                                        shape_text(p.a), k_of_b.size, shape_text(p.b)));
   }
+  return Status::ok();
+}
+
+Status check_matmul_batches(const Problem& p) {
   for (size_t from_right = 3; from_right <= std::min(p.a.shape.size(), p.b.shape.size()); ++from_right) {
     const Dim& in_a = p.a.shape[p.a.shape.size() - from_right];
     const Dim& in_b = p.b.shape[p.b.shape.size() - from_right];
@@ -150,9 +165,7 @@ Status check_y(const Problem& p) {
       return Status::invalid(fmt::format("Y has {} strides for rank {}; allowed: none or one per dimension",
                                          p.y_strides.size(), y.size()));
     }
-    const size_t batch_rank = p.op == Operator::kGemm ? 0 : std::max(p.a.shape.size(), p.b.shape.size()) < 3
-                                                                ? 0
-                                                                : std::max(p.a.shape.size(), p.b.shape.size()) - 2;
+    const size_t batch_rank = std::max<size_t>({p.a.shape.size(), p.b.shape.size(), 2}) - 2;
     const auto dense_batch = std::count_if(p.y_strides.begin(), p.y_strides.begin() + batch_rank,
                                            [](const Stride& s) { return s.kind == Stride::Kind::kDense; });
     if (dense_batch != 0 && static_cast<size_t>(dense_batch) != batch_rank) {
@@ -161,6 +174,13 @@ Status check_y(const Problem& p) {
     GEMMC_RETURN_IF_ERROR(check_y_elements_apart(y, p.y_strides));
   }
   return check_extent_bytes("Y", y, p.y_strides, p.dtype);
+}
+
+Status check_sizes(const Problem& p) {
+  GEMMC_RETURN_IF_ERROR(check_extent_bytes("A", p.a.shape, p.a.strides, p.dtype));
+  GEMMC_RETURN_IF_ERROR(check_extent_bytes("B", p.b.shape, p.b.strides, p.dtype));
+  if (p.c) GEMMC_RETURN_IF_ERROR(check_extent_bytes("C", p.c->shape, p.c->strides, p.dtype));
+  return check_y(p);
 }
 
 Status check_storage(char operand_name, const Operand& operand, DType dtype) {
@@ -206,11 +226,18 @@ Status validate(const Problem& p) {
   GEMMC_RETURN_IF_ERROR(check_dims('B', p.b));
   if (p.c) GEMMC_RETURN_IF_ERROR(check_dims('C', *p.c));
   GEMMC_RETURN_IF_ERROR(check_hints(p));
-  GEMMC_RETURN_IF_ERROR(p.op == Operator::kGemm ? check_gemm_shapes(p) : check_matmul_shapes(p));
-  GEMMC_RETURN_IF_ERROR(check_extent_bytes("A", p.a.shape, p.a.strides, p.dtype));
-  GEMMC_RETURN_IF_ERROR(check_extent_bytes("B", p.b.shape, p.b.strides, p.dtype));
-  if (p.c) GEMMC_RETURN_IF_ERROR(check_extent_bytes("C", p.c->shape, p.c->strides, p.dtype));
-  GEMMC_RETURN_IF_ERROR(check_y(p));
+  if (p.op == Operator::kGemm) {
+    GEMMC_RETURN_IF_ERROR(check_gemm_shapes(p));
+    GEMMC_RETURN_IF_ERROR(check_sizes(p));
+  } else {
+    GEMMC_RETURN_IF_ERROR(check_matmul_ranks(p));
+    GEMMC_RETURN_IF_ERROR(check_matmul_k(p));
+    // A run-time K that must be the other operand's number is that number wherever its name stands.
+    Problem settled = p;
+    if (p.a.has_known_rank && p.b.has_known_rank) unify_dims(settled, p.a.shape.back(), matmul_k_of_b(p));
+    GEMMC_RETURN_IF_ERROR(check_matmul_batches(settled));
+    GEMMC_RETURN_IF_ERROR(check_sizes(settled));
+  }
   GEMMC_RETURN_IF_ERROR(check_storage('A', p.a, p.dtype));
   GEMMC_RETURN_IF_ERROR(check_storage('B', p.b, p.dtype));
   if (p.c) GEMMC_RETURN_IF_ERROR(check_storage('C', *p.c, p.dtype));

@@ -115,12 +115,13 @@ struct CanonicalProblem {
   std::vector<std::string> dim_names;
 };
 
-// The same computation with the same element order of every operand. C is dropped where beta is 0, beta becomes 1 where
-// there is no C; 1-D operands become matrices; leading static dimensions of A fold into M where B is a matrix; an
-// operand of unknown rank becomes (batch, M, K) with a run-time batch stride, or (M, K) where B is a matrix; C of
-// unknown rank becomes (M, N) with two run-time strides; a run-time K that must equal a known or another K is replaced
-// by it everywhere; run-time dimensions are renamed d0, d1, ... in order of appearance; hints and `is_constant` are
-// dropped, since they do not change the code. Requires a valid problem.
+// The same computation with the same element order of every operand. C is dropped where beta is 0, beta becomes 1
+// where there is no C; 1-D operands become matrices; batch axes of size 1 that broadcast nothing disappear; leading
+// static dimensions of A fold into M where B is a matrix; an operand of unknown rank becomes (batch, M, K) with a run-
+// time batch stride, or (M, K) where B is a matrix; C of unknown rank becomes (M, N) with two run-time strides; a run-
+// time K that must equal a known or another K is replaced by it everywhere; strides that are what dense ones would be
+// are dropped; run-time dimensions are renamed d0, d1, ... in order of appearance; hints, `is_constant` and the order
+// of sums of integers are dropped, since they do not change the code. Requires a valid problem.
 CanonicalProblem canonical(const Problem& problem);
 
 }  // namespace gemmc

@@ -3,8 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace gemmc {
+
+int64_t saturating_product(int64_t left, int64_t right) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(left, right, &product) ? std::numeric_limits<int64_t>::max() : product;
+}
 
 std::string dim_text(const Dim& dim) { return dim.is_static() ? std::to_string(dim.size) : "?" + dim.name; }
 
@@ -50,20 +56,29 @@ Shape output_shape(const Problem& p) {
   return y;
 }
 
+std::optional<int64_t> known_stride(const Shape& shape, const Strides& strides, size_t dimension) {
+  const Stride given = strides.empty() ? Stride{} : strides[dimension];
+  if (given.kind == Stride::Kind::kStatic) return given.value;
+  if (given.kind == Stride::Kind::kRuntime) return std::nullopt;
+  int64_t dense = 1;
+  for (size_t later = dimension + 1; later < shape.size(); ++later) {
+    if (!shape[later].is_static()) return std::nullopt;
+    dense = saturating_product(dense, shape[later].size);
+  }
+  return dense;
+}
+
 Status check_y_elements_apart(const Shape& y, const Strides& strides) {
+  if (std::any_of(y.begin(), y.end(), [](const Dim& dim) { return dim.is(0); })) return Status::ok();
   struct Axis {
     __int128 extent, stride;
   };
   std::vector<Axis> axes;
   for (size_t i = 0; i < y.size(); ++i) {
-    if (y[i].is(0)) return Status::ok();
-    if (y[i].is(1)) continue;
-    if (strides[i].kind == Stride::Kind::kStatic && strides[i].value == 0) {
-      return Status::invalid("Y has a stride of 0; allowed: strides that keep its elements apart");
-    }
-    if (!y[i].is_static() || strides[i].kind != Stride::Kind::kStatic) return Status::ok();
-    const __int128 stride = strides[i].value;
-    axes.push_back({y[i].size, stride < 0 ? -stride : stride});
+    const std::optional<int64_t> stride = known_stride(y, strides, i);
+    if (y[i].is(1) || !stride) continue;
+    if (*stride == 0) return Status::invalid("Y has a stride of 0; allowed: strides that keep its elements apart");
+    if (y[i].is_static()) axes.push_back({y[i].size, *stride < 0 ? -static_cast<__int128>(*stride) : *stride});
   }
   std::sort(axes.begin(), axes.end(), [](const Axis& l, const Axis& r) { return l.stride < r.stride; });
   __int128 span = 0;  // from the first to the last place that the axes so far reach

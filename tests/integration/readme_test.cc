@@ -24,7 +24,7 @@ size_t count(const std::string& markdown, const std::string& language) {
 TEST(ReadmeTest, CodeInReadmeRuns) {
   const std::string readme = read_document("README.md");
   EXPECT_EQ(count(readme, "c"), 2u);
-  EXPECT_EQ(count(readme, "sh"), 2u);
+  EXPECT_EQ(count(readme, "sh"), 3u);
   EXPECT_EQ(count(readme, "output"), 2u);
   EXPECT_EQ(run_document(readme, kToolchain), "");
 }
@@ -32,7 +32,7 @@ TEST(ReadmeTest, CodeInReadmeRuns) {
 TEST(ReadmeTest, CodeInKernelAbiRuns) {
   const std::string page = read_document("docs/kernel-abi.md");
   EXPECT_EQ(count(page, "c"), 1u);
-  EXPECT_EQ(count(page, "sh"), 1u);
+  EXPECT_EQ(count(page, "sh"), 2u);
   EXPECT_EQ(count(page, "output"), 1u);
   EXPECT_EQ(run_document(page, kToolchain), "");
 }

@@ -57,8 +57,8 @@ const ForeignLibrary* foreign_library(std::string_view include) {
   return nullptr;
 }
 
-// Why a file of this path may not have this include; empty if it may.
-std::string refusal(std::string_view path, const Include& include) {
+// Why a file of this path in the tree may not have this include; empty if it may.
+std::string refusal(const SourceTree& tree, std::string_view path, const Include& include) {
   if (const ForeignLibrary* library = foreign_library(include.name)) {
     if (library->layers.contains(home_layer(path))) return "";
     return fmt::format("only {} may include {}, found \"{}\"", fmt::join(library->layers, " and "), library->name,
@@ -67,9 +67,10 @@ std::string refusal(std::string_view path, const Include& include) {
   const bool is_public = include.name.starts_with("gemmc/");
   const std::string_view target = is_public ? "include" : first_folder(include.name);
   if (target == include.name || !kArrows.contains(target)) {
-    // Not a file of this tree: the standard library's or another package's, in angle brackets. Tests include generated
-    // headers.
-    if (!include.is_quoted || path.starts_with("tests/")) return "";
+    // Another package's header, a generated one, or a neighbour in short.
+    const std::string neighbour =
+        (std::filesystem::path(path).parent_path() / include.name).lexically_normal().string();
+    if (!tree.contains(neighbour)) return "";
     return fmt::format("includes are written from the repository's root, found \"{}\"", include.name);
   }
   const std::string_view layer = first_folder(path);
@@ -97,7 +98,7 @@ Findings layer_violations(const SourceTree& tree) {
     std::set<std::string_view> libraries;
     for (const Include& include : includes(text)) {
       if (const ForeignLibrary* library = foreign_library(include.name)) libraries.insert(library->name);
-      const std::string reason = refusal(path, include);
+      const std::string reason = refusal(tree, path, include);
       if (!reason.empty()) findings.push_back(finding(path, include.line, reason));
     }
     if (libraries.contains("Halide") && libraries.contains("LLVM")) {

@@ -66,14 +66,22 @@ TEST(LayersTest, FindsEachKindOfViolation) {
   EXPECT_NE(violations("tests/unit/core/a_test.cc", "<llvm/IR/Module.h>"), "");
   EXPECT_NE(violations("core/a.cc", "<google/protobuf/message.h>"), "");
   EXPECT_NE(violations("compiler/a.cc", "<CLI/CLI.hpp>"), "");
-  EXPECT_EQ(violations("core/a.cc", "\"problem.h\""),
-            "core/a.cc:2: includes are written from the repository's root, found \"problem.h\"");
-  EXPECT_NE(violations("core/a.cc", "\"../compiler/node.h\""), "");
   EXPECT_EQ(violations("tests/support/oracle.cc", "\"core/dtype.h\""),
             "tests/support/oracle.cc:2: the oracle shares no code with the library, found \"core/dtype.h\"");
   EXPECT_EQ(violations("stray.cc", "<vector>"), "stray.cc:1: code outside the layers' folders");
   EXPECT_EQ(to_text(layer_violations({{"compiler/a.cc", "#include <Halide.h>\n#include <llvm/IR/Module.h>\n"}})),
             "compiler/a.cc:1: Halide and LLVM may not meet in one source");
+}
+
+TEST(LayersTest, FindsShortenedNames) {
+  const auto found = [](const std::string& include) {
+    return to_text(
+        layer_violations({{"core/a.cc", "#include \"" + include + "\"\n"}, {"core/b.h", ""}, {"api/c.h", ""}}));
+  };
+  EXPECT_EQ(found("core/b.h"), "");
+  EXPECT_EQ(found("generated.h"), "");
+  EXPECT_EQ(found("b.h"), "core/a.cc:1: includes are written from the repository's root, found \"b.h\"");
+  EXPECT_NE(found("../api/c.h"), "");
 }
 
 TEST(LayersTest, ReadsDirectivesInEverySpelling) {

@@ -41,7 +41,9 @@ void write_preamble(const Bundle& bundle, std::string& out) {
   out += " */\n";
 }
 
+// Nothing where there is no batch, or only the call knows it.
 std::optional<int64_t> static_batch(const LoopForm& form) {
+  if (form.batch.empty()) return std::nullopt;
   int64_t count = 1;
   for (const BatchAxis& axis : form.batch) {
     const auto in_a = axis.a_extent.static_value(), in_b = axis.b_extent.static_value();

@@ -95,7 +95,8 @@ Status explain(const ExplainOptions& options) {
   const std::string node_name = node->node ? node->name : "";
   Expected<KernelPlan> planned = plan(*node->problem, *target, *compile_options);
   if (!planned) return planned.status().with_node(node_name);
-  Explained explained{.plan = *std::move(planned)};
+  Explained explained;
+  explained.plan = *std::move(planned);
   explained.verdicts = judge_families(explained.plan.canonical.problem, *target);
   Expected<Artifact> artifact = compile(*node->problem, *target, *compile_options, &explained.code);
   if (!artifact) return artifact.status().with_node(node_name);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/bundle/c_names.h"
 #include "compiler/llvm_object.h"
 #include "compiler/pipelines.h"
 #include "core/key.h"
@@ -32,6 +33,7 @@ std::string compiler_identity() {
 Expected<KernelPlan> plan(const Problem& problem, const Target& target, const CompileOptions& options) {
   GEMMC_RETURN_IF_ERROR(validate(problem));
   GEMMC_RETURN_IF_ERROR(refuse_unbuilt(problem));
+  if (!options.symbol.empty()) GEMMC_RETURN_IF_ERROR(check_symbol(options.symbol));
   KernelPlan result{.canonical = canonical(problem)};
   Expected<Schedule> schedule = decide_schedule(result.canonical.problem, target, options.schedule);
   if (!schedule) return schedule.status();
@@ -53,6 +55,7 @@ Expected<Artifact> compile(const Problem& problem, const Target& target, const C
       emit_object(*pipelines, canonical_problem, planned->schedule, target, planned->symbol, explanation != nullptr);
   if (!code) return code.status();
   if (explanation != nullptr) {
+    explanation->loop_nest.clear();
     for (const Pipeline& pipeline : *pipelines) explanation->loop_nest += pipeline.loop_nest;
     explanation->llvm_ir = std::move(code->llvm_ir);
     explanation->assembly = std::move(code->assembly);

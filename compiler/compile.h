@@ -16,7 +16,7 @@
 namespace gemmc {
 
 struct CompileOptions {
-  std::string symbol;                // empty: from the key
+  std::string symbol;                // empty: from the key; else a C identifier, see docs/kernel-abi.md
   std::optional<Schedule> schedule;  // absent: chosen by the family table
 };
 

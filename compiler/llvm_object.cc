@@ -45,6 +45,7 @@ Expected<std::unique_ptr<llvm::Module>> link_pipelines(llvm::LLVMContext& contex
     llvm::MemoryBufferRef buffer(pipeline.bitcode, pipeline.function);
     auto module = llvm::parseBitcodeFile(buffer, context);
     if (!module) return Status::internal(fmt::format("LLVM, reading {}: {}", pipeline.function, text(module.takeError())));
+    (*module)->getFunction(pipeline.function)->setName(kPipelinePrefix + pipeline.function);
     if (linked->getDataLayoutStr().empty()) linked->setDataLayout((*module)->getDataLayout());
     if (llvm::Linker::linkModules(*linked, std::move(*module))) {
       return Status::internal(fmt::format("LLVM cannot link {}", pipeline.function));

@@ -105,6 +105,10 @@ class ThunkBuilder {
     MatrixValues c = form_.has_c ? matrix(typed_->getArg(2), form_.c) : MatrixValues{};
     MatrixValues y = matrix(typed_->getArg(y_argument), form_.y);
     const std::vector<BatchValues> batch = batch_values();
+    // Where Y is empty there may be more items or blocks than one could count.
+    llvm::BasicBlock* empty = llvm::BasicBlock::Create(module_.getContext(), "empty", typed_);
+    IRBuilder<>(empty).CreateRet(builder_.getInt32(GEMMC_OK));
+    leave_if(builder_.CreateOr(builder_.CreateICmpEQ(m_, i64(0)), builder_.CreateICmpEQ(n_, i64(0))), empty);
     emit_batch_loops(batch, 0, a, b, y, [&](const MatrixValues& a, const MatrixValues& b, const MatrixValues& y) {
       if (schedule_.family == Family::kTiled) emit_tiled(a, b, c, y);
       else emit_general_blocks(a, b, c, y);
@@ -168,12 +172,12 @@ class ThunkBuilder {
 
   MatrixValues matrix(Value* base, const MatrixStrides& strides) { return {base, stride(strides.row), stride(strides.col)}; }
 
-  // Leaves with GEMMC_INVALID_ARGUMENT where the condition holds.
-  void refuse_if(Value* condition) {
+  // Continues at `exit` where the condition holds.
+  void leave_if(Value* condition, llvm::BasicBlock* exit) {
     if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(condition); constant != nullptr && constant->isZero()) return;
-    llvm::BasicBlock* valid = llvm::BasicBlock::Create(module_.getContext(), "valid", typed_, invalid_);
-    builder_.CreateCondBr(condition, invalid_, valid);
-    builder_.SetInsertPoint(valid);
+    llvm::BasicBlock* rest = llvm::BasicBlock::Create(module_.getContext(), "rest", typed_, invalid_);
+    builder_.CreateCondBr(condition, exit, rest);
+    builder_.SetInsertPoint(rest);
   }
 
   void check_dims() {
@@ -181,7 +185,7 @@ class ThunkBuilder {
     for (int i = 0; i < form_.dim_count; ++i) {
       any_negative = builder_.CreateOr(any_negative, builder_.CreateICmpSLT(dim_argument(i), i64(0)));
     }
-    refuse_if(any_negative);
+    leave_if(any_negative, invalid_);
   }
 
   std::vector<BatchValues> batch_values() {
@@ -192,7 +196,7 @@ class ThunkBuilder {
       Value* a_is_one = builder_.CreateICmpEQ(in_a, i64(1));
       Value* b_is_one = builder_.CreateICmpEQ(in_b, i64(1));
       Value* differ = in_a == in_b ? builder_.getFalse() : builder_.CreateICmpNE(in_a, in_b);
-      refuse_if(builder_.CreateAnd(differ, builder_.CreateNot(builder_.CreateOr(a_is_one, b_is_one))));
+      leave_if(builder_.CreateAnd(differ, builder_.CreateNot(builder_.CreateOr(a_is_one, b_is_one))), invalid_);
       batch.push_back({builder_.CreateSelect(a_is_one, in_b, in_a),
                        builder_.CreateSelect(a_is_one, i64(0), stride(axis.a)),
                        builder_.CreateSelect(b_is_one, i64(0), stride(axis.b)), nullptr});
@@ -226,7 +230,7 @@ class ThunkBuilder {
   }
 
   void call(const std::string& function_name, std::vector<Value*> arguments) {
-    llvm::Function* function = module_.getFunction(function_name);
+    llvm::Function* function = module_.getFunction(kPipelinePrefix + function_name);
     for (unsigned i = 0; i < arguments.size(); ++i) {
       llvm::Type* wanted = function->getFunctionType()->getParamType(i);
       if (wanted->isIntegerTy()) arguments[i] = builder_.CreateZExtOrTrunc(arguments[i], wanted);

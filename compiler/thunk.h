@@ -15,6 +15,9 @@
 
 namespace gemmc {
 
+// Stands before the names of the pipelines' functions in the module; no C symbol has it, so a kernel may have any name.
+inline constexpr char kPipelinePrefix[] = "pipeline.";
+
 // Adds `symbol` and `symbol`_call to the module, which holds the pipelines' functions (pipelines.h).
 void add_thunk(llvm::Module& module, const Problem& problem, const LoopForm& form, const Schedule& schedule,
                const std::string& symbol);

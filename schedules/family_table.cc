@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "core/loop_form.h"
@@ -11,7 +12,8 @@ namespace {
 
 using Refusal = std::optional<std::string>;
 
-// Halide's indices inside one kernel body are 32-bit; so are byte offsets that LLVM makes of them.
+// Halide's loops and indices inside one kernel body are 32-bit; so are byte offsets that LLVM makes of them.
+constexpr int64_t kLargestTiledSize = std::numeric_limits<int32_t>::max();
 constexpr int64_t kLargestTiledOperandBytes = std::numeric_limits<int32_t>::max();
 
 Refusal refuse_unordered(const Problem& problem, const Target& target) {
@@ -33,6 +35,10 @@ Refusal refuse_tiled(const Problem& problem, const Target& target) {
   const auto m = form.m.static_value(), n = form.n.static_value(), k = form.k.static_value();
   if (!m || !n || !k) return "M, N or K is known only at the call";
   if (*m == 0 || *n == 0 || *k == 0) return fmt::format("M={}, N={}, K={}: one of them is 0", *m, *n, *k);
+  // A stride of 0 makes a large size of a small operand.
+  if (std::max({*m, *n, *k}) > kLargestTiledSize) {
+    return fmt::format("M={}, N={}, K={}: one of them is over {}", *m, *n, *k, kLargestTiledSize);
+  }
   if (size_bytes(problem.dtype) == 2) return fmt::format("{} operands are converted while they are packed", name(problem.dtype));
 
   const MatrixStrides zero{{-1, SizeExpr::fixed(0)}, {-1, SizeExpr::fixed(0)}};

@@ -1,5 +1,6 @@
 #include "runtime/memory_cache.h"
 
+#include <exception>
 #include <future>
 #include <mutex>
 #include <unordered_map>
@@ -29,13 +30,20 @@ Outcome MemoryCache::get_or_make(const std::string& key_text, const Make& make) 
     state_->kernels.emplace(key_text, promise.get_future().share());
     ++state_->made_count;
   }
-  Outcome outcome = make();
-  if (!outcome) {
+  const auto forget = [&] {
     const std::lock_guard lock(state_->mutex);
     state_->kernels.erase(key_text);
+  };
+  try {
+    Outcome outcome = make();
+    if (!outcome) forget();
+    promise.set_value(outcome);
+    return outcome;
+  } catch (...) {
+    forget();
+    promise.set_exception(std::current_exception());
+    throw;
   }
-  promise.set_value(outcome);
-  return outcome;
 }
 
 size_t MemoryCache::made_count() const {

@@ -1,0 +1,154 @@
+#include "tests/conformance/campaign.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "core/problem_string.h"
+#include "schedules/family_table.h"
+#include "tests/conformance/counts.h"
+#include "tests/conformance/settings.h"
+#include "tests/support/aot_library.h"
+
+namespace gemmc::testing {
+namespace {
+
+uint64_t hash_of(const std::vector<uint8_t>& bytes) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001b3u;
+  return hash;
+}
+
+std::optional<std::string> within_bounds(const oracle::Product& product, const oracle::View& y,
+                                         const std::vector<uint8_t>&) {
+  const auto mismatch = oracle::find_mismatch(product, y);
+  return mismatch ? std::optional(mismatch->text()) : std::nullopt;
+}
+
+std::vector<Placement> placements(const Instance& instance, const CampaignOptions& options) {
+  std::vector<Placement> result;
+  for (const auto side : {GuardedBuffer::Side::kEnd, GuardedBuffer::Side::kStart}) {
+    Placement placement;
+    placement.side = side;
+    placement.b_is_a = options.b_is_a;
+    placement.offset_bytes = options.offset_bytes;
+    result.push_back(placement);
+  }
+  if (instance.allows_in_place()) {
+    result.push_back(result.front());
+    result.back().in_place = true;
+  }
+  return result;
+}
+
+}  // namespace
+
+Campaign::Campaign(std::string kind, Target target) : kind_(std::move(kind)), session_(std::move(target)) {}
+
+void Campaign::fail(const Instance& instance, const std::string& how, const std::string& what,
+                    const std::string& schedule) {
+  ++failures_;
+  ADD_FAILURE() << kind_ << ": " << print_problem(instance.problem) << "\n"
+                << how << "\n"
+                << what << "\n"
+                << fmt::format("repeat: {} {} --target={} --schedule='{}'", conformance_program(), instance.repeat,
+                               session_.target().level, schedule);
+}
+
+bool Campaign::run(const MakeInstance& make, const CampaignOptions& options) {
+  const int failures_before = failures_;
+  const Instance instance = make();
+  const Problem canonical_problem = canonical(instance.problem).problem;
+  const std::string& only = conformance_settings().family;
+  std::set<uint64_t> right_results;
+  std::string refusals;
+  bool is_accepted = false;
+  for (const FamilyVerdict& verdict : judge_families(canonical_problem, session_.target())) {
+    if (verdict.refusal) {
+      refusals += fmt::format("{}: {}; ", name(verdict.family), *verdict.refusal);
+      continue;
+    }
+    is_accepted = true;
+    if (!only.empty() && only != name(verdict.family)) continue;
+    if (options.schedule && options.schedule->family != verdict.family) continue;
+    run_family(instance, make, options,
+               options.schedule.value_or(heuristic_schedule(verdict.family, canonical_problem, session_.target())),
+               right_results);
+  }
+  if (!is_accepted) {
+    ++refused_;
+    if (!options.may_be_refused) fail(instance, "no family takes it", refusals, "");
+  }
+  return failures_ == failures_before;
+}
+
+void Campaign::run_family(const Instance& instance, const MakeInstance& make, const CampaignOptions& options,
+                          const Schedule& schedule, std::set<uint64_t>& right_results) {
+  if (has_failed_enough()) return;
+  CompileOptions compile_options;
+  compile_options.schedule = schedule;
+  const Expected<Session::Result> compiled = session_.kernel(instance.problem, compile_options);
+  const CountKey key{kind_, instance.problem.dtype, schedule.family, session_.target().level, ConformanceRoute::kJit};
+  if (!compiled) {
+    count_run(key, false);
+    return fail(instance, "JIT", fmt::format("not compiled: {}", compiled.status().message()), print_schedule(schedule));
+  }
+  const Artifact& artifact = compiled->kernel->artifact();
+  EXPECT_EQ(artifact.target, session_.target());
+  EXPECT_EQ(artifact.schedule, print_schedule(schedule));
+
+  // The oracle is slow: results with bits that it has seen and found right need no second look.
+  const Check check = [&](const oracle::Product& product, const oracle::View& y, const std::vector<uint8_t>& values) {
+    if (right_results.count(hash_of(values)) != 0) return std::optional<std::string>();
+    std::optional<std::string> wrong =
+        options.check ? options.check(product, y, values) : within_bounds(product, y, values);
+    if (!wrong) right_results.insert(hash_of(values));
+    return wrong;
+  };
+  std::optional<uint64_t> first_hash;
+  for (const Placement& placement : placements(instance, options)) {
+    RunResult result = kernel_run_.run(compiled->kernel->entry(), instance, placement, check);
+    const uint64_t hash = hash_of(result.y);
+    if (result.is_right() && first_hash.value_or(hash) != hash) {
+      result.failure = "the same kernel and values gave other bits where the operands lay elsewhere";
+    }
+    first_hash = hash;
+    count_run(key, result.is_right());
+    if (!result.is_right()) {
+      return fail(instance, fmt::format("JIT; {}", placement.text()), result.failure, artifact.schedule);
+    }
+    if (placement.side == GuardedBuffer::Side::kEnd && !placement.in_place) {
+      records_.push_back({make, placement, schedule, artifact.symbol, hash});
+    }
+  }
+  kernels_.emplace(artifact.symbol, compiled->kernel);
+}
+
+void Campaign::run_ahead_of_time() {
+  if (kernels_.empty()) return;
+  std::vector<Artifact> artifacts;
+  for (const auto& [symbol, kernel] : kernels_) artifacts.push_back(kernel->artifact());
+  const Expected<std::unique_ptr<AotLibrary>> library = AotLibrary::build(std::move(artifacts));
+  ASSERT_TRUE(library) << library.status().message();
+  for (const Record& record : records_) {
+    if (has_failed_enough()) return;
+    const Instance instance = record.make();
+    const gemmc_kernel_entry entry = (*library)->entry(record.symbol);
+    ASSERT_NE(entry, nullptr) << record.symbol;
+    const RunResult result = kernel_run_.run(
+        entry, instance, record.placement,
+        [&](const oracle::Product&, const oracle::View&, const std::vector<uint8_t>& values) {
+          return hash_of(values) == record.y_hash
+                     ? std::nullopt
+                     : std::optional<std::string>("other bits than the same object loaded in the process");
+        });
+    count_run({kind_, instance.problem.dtype, record.schedule.family, session_.target().level,
+               ConformanceRoute::kAheadOfTime},
+              result.is_right());
+    if (!result.is_right()) {
+      fail(instance, fmt::format("ahead of time, {}; {}", record.symbol, record.placement.text()), result.failure,
+           print_schedule(record.schedule));
+    }
+  }
+}
+
+}  // namespace gemmc::testing

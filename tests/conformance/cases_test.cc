@@ -1,0 +1,154 @@
+// Every case file that expects a result, through every family, compiled in the process and ahead of time: as it is,
+// with all sizes left to the call, and with unknown ranks. The files that expect a refusal are the front end's tests.
+#include "tests/support/cases.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "compiler/node.h"
+#include "tests/conformance/campaign.h"
+#include "tests/conformance/settings.h"
+#include "tests/support/random_problem.h"
+
+namespace gemmc::testing {
+namespace {
+
+std::optional<std::string> differs(oracle::Type type, const void* found, const void* expected, double rtol,
+                                   double atol) {
+  const size_t bytes = oracle::element_bytes(type);
+  if (std::memcmp(found, expected, bytes) == 0) return std::nullopt;
+  if (oracle::is_float(type)) {
+    const long double y = oracle::decode_float(type, found), wanted = oracle::decode_float(type, expected);
+    if (std::isnan(y) && std::isnan(wanted)) return std::nullopt;
+    if (y == wanted) return std::nullopt;  // zeros of either sign
+    if (std::isfinite(y) && std::isfinite(wanted) && std::fabs(y - wanted) <= atol + rtol * std::fabs(wanted)) {
+      return std::nullopt;
+    }
+  }
+  return oracle::element_text(type, found) + ", the case expects " + oracle::element_text(type, expected);
+}
+
+// The case's own expectation, then the oracle's.
+Check check_for(const Case& test_case) {
+  return [&test_case](const oracle::Product& product, const oracle::View& y,
+                      const std::vector<uint8_t>& values) -> std::optional<std::string> {
+    const CaseExpectation& expect = test_case.expect;
+    if (y.shape != expect.y.shape || values.size() != expect.y.bytes.size())
+      return "Y has another shape than the case's";
+    const size_t bytes = oracle::element_bytes(product.type);
+    for (size_t i = 0; i < values.size(); i += bytes) {
+      if (const auto text = differs(product.type, &values[i], &expect.y.bytes[i], expect.rtol, expect.atol))
+        return text;
+    }
+    const auto mismatch = oracle::find_mismatch(product, y);
+    return mismatch ? std::optional(mismatch->text()) : std::nullopt;
+  };
+}
+
+Instance instance_of(const Case& test_case, const Problem& problem) {
+  ArrayShapes shapes{test_case.a.tensor.shape, test_case.b.tensor.shape, std::nullopt};
+  GivenOperands given;
+  given.a = {test_case.a.tensor.bytes, test_case.a.strides};
+  given.b = {test_case.b.tensor.bytes, test_case.b.strides};
+  if (test_case.c) {
+    shapes.c = test_case.c->tensor.shape;
+    given.c = GivenOperand{test_case.c->tensor.bytes, test_case.c->strides};
+  }
+  given.y_strides = test_case.y_strides;
+  Instance instance = make_instance(problem, shapes, given);
+  instance.repeat = "--case=" + test_case.id;
+  return instance;
+}
+
+void run_case(const Case& test_case, Campaign& campaign) {
+  SCOPED_TRACE(test_case.id + ": " + test_case.why);
+  const Expected<Problem> problem = node_to_problem(to_node(test_case));
+  if (!problem) {
+    // Layouts may be refused, cleanly; everything else is a promise.
+    EXPECT_TRUE(test_case.hints.has_strides) << problem.status().message();
+    EXPECT_NE(problem.status().code(), StatusCode::kInternal) << problem.status().message();
+    return;
+  }
+  CampaignOptions options;
+  options.check = check_for(test_case);
+  options.b_is_a = test_case.hints.b_is_a;
+  options.offset_bytes = test_case.hints.misalign_bytes;
+  options.may_be_refused = test_case.hints.has_strides;
+  std::vector<Problem> variants = {*problem, runtime_problem(*problem)};
+  if (const auto unknown = unknown_rank_problem(*problem)) variants.push_back(*unknown);
+  for (const Problem& variant : variants) {
+    const auto make = [&test_case, variant] { return instance_of(test_case, variant); };
+    if (test_case.hints.y_is_c) EXPECT_TRUE(make().allows_in_place());
+    for (int i = 0; i < test_case.hints.repeat; ++i) {
+      if (!campaign.run(make, options)) break;
+    }
+  }
+}
+
+bool is_chosen(const Case& test_case) {
+  const std::string& only = conformance_settings().test_case;
+  return test_case.expect.is_ok && (only.empty() || only == test_case.id);
+}
+
+class CasesTest : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
+
+TEST_P(CasesTest, GiveTheExpectedResult) {
+  const auto& [level, folder] = GetParam();
+  if (const std::string reason = reason_to_skip(level); !reason.empty()) GTEST_SKIP() << reason;
+  const std::vector<Case> cases = read_cases(folder);
+  Campaign campaign(folder, target_of(level));
+  for (const Case& test_case : cases) {
+    if (is_chosen(test_case)) run_case(test_case, campaign);
+  }
+  campaign.run_ahead_of_time();
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, CasesTest,
+                         ::testing::Combine(::testing::ValuesIn(all_levels()), ::testing::Values("worked", "reported")),
+                         [](const auto& info) {
+                           std::string text = std::get<0>(info.param) + "_" + std::get<1>(info.param);
+                           std::replace(text.begin(), text.end(), '-', '_');
+                           return text;
+                         });
+
+// The members of a group differ in one thing that a careless cache key would miss: each right after the others, in both
+// orders, in one session.
+TEST(CaseGroupsTest, MembersDoNotServeEachOther) {
+  std::map<std::string, std::vector<Case>> groups;
+  for (const Case& test_case : read_cases("reported")) {
+    if (!test_case.group.empty()) groups[test_case.group].push_back(test_case);
+  }
+  EXPECT_EQ(groups.size(), 5u);
+  const Expected<Target> host = host_target();
+  ASSERT_TRUE(host) << host.status().message();
+  for (auto& [group, members] : groups) {
+    EXPECT_GT(members.size(), 1u) << group;
+    for (int order = 0; order < 2; ++order) {
+      Campaign campaign("groups", *host);
+      for (const Case& member : members) {
+        EXPECT_TRUE(member.expect.is_ok) << member.id;
+        run_case(member, campaign);
+      }
+      std::reverse(members.begin(), members.end());
+    }
+  }
+}
+
+// No file is left out by accident: a new one must be counted here.
+TEST(CaseFilesTest, AreAllCounted) {
+  const auto count = [](const std::vector<Case>& cases, bool is_ok) {
+    return std::count_if(cases.begin(), cases.end(), [&](const Case& c) { return c.expect.is_ok == is_ok; });
+  };
+  const std::vector<Case> worked = read_cases("worked"), reported = read_cases("reported");
+  EXPECT_EQ(count(worked, true), 21);
+  EXPECT_EQ(count(worked, false), 0);
+  EXPECT_EQ(count(reported, true), 125);
+  EXPECT_EQ(count(reported, false), 18);
+}
+
+}  // namespace
+}  // namespace gemmc::testing

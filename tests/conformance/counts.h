@@ -1,0 +1,32 @@
+// What the conformance run did: how many runs of which kind, type, family, CPU level and route were right.
+#pragma once
+
+#include <string>
+#include <tuple>
+
+#include "core/dtype.h"
+#include "schedules/schedule.h"
+
+namespace gemmc::testing {
+
+enum class ConformanceRoute { kJit, kAheadOfTime };
+
+struct CountKey {
+  std::string kind;  // "worked", "random", "order=k", ...
+  DType dtype = DType::kFloat32;
+  Family family = Family::kGeneral;
+  std::string level;  // "x86-64-v3"
+  ConformanceRoute route = ConformanceRoute::kJit;
+
+  auto tie() const { return std::tie(kind, level, dtype, family, route); }
+  bool operator<(const CountKey& other) const { return tie() < other.tie(); }
+};
+
+// Any thread.
+void count_run(const CountKey& key, bool is_right);
+size_t right_runs();
+
+// One line per kind, level, family and route; one column per type; runs that were right, and "(-n)" for n wrong ones.
+std::string counts_table();
+
+}  // namespace gemmc::testing

@@ -1,0 +1,39 @@
+// What the command line of conformance_test asks for; the defaults are what ctest runs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/target.h"
+#include "schedules/schedule.h"
+
+namespace gemmc::testing {
+
+struct ConformanceSettings {
+  uint64_t seed = 1;    // --seed: of the random problems, or of the one problem's data
+  int effort = 1;       // --effort: how many times as many random problems and rounds
+  std::string problem;  // --problem, --shapes: only this one
+  std::string shapes;
+  std::string test_case;  // --case: only this case file
+  std::string family;     // --family: only this one; empty: every one that accepts
+  std::string schedule;   // --schedule: instead of the families' own choice
+  std::string target;     // --target: only this level; empty: every one that the machine has
+};
+
+ConformanceSettings& conformance_settings();
+
+// The name under which the program was started, for lines that repeat a failure.
+const std::string& conformance_program();
+
+// Removes the arguments it knows. Returns what is wrong, if anything.
+std::optional<std::string> parse_settings(int& argc, char** argv);
+
+// Every level, from the lowest. Tests skip, with the reason, those that this machine has not.
+std::vector<std::string> all_levels();
+// Empty where the settings and this machine allow the level; else the reason.
+std::string reason_to_skip(const std::string& level);
+Target target_of(const std::string& level);
+
+}  // namespace gemmc::testing

@@ -1,0 +1,160 @@
+// Many threads, one session: equal requests compile once, different ones do not disturb each other, all results are
+// right.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <thread>
+
+#include "api/session.h"
+#include "compiler/node.h"
+#include "core/problem_string.h"
+#include "tests/conformance/settings.h"
+#include "tests/support/cases.h"
+#include "tests/support/kernel_run.h"
+#include "tests/support/random_problem.h"
+
+namespace gemmc::testing {
+namespace {
+
+constexpr int kThreads = 16;
+
+Target host() {
+  const Expected<Target> target = host_target();
+  if (!target) throw std::runtime_error(target.status().message());
+  return *target;
+}
+
+std::optional<std::string> within_bounds(const oracle::Product& product, const oracle::View& y,
+                                         const std::vector<uint8_t>&) {
+  const auto mismatch = oracle::find_mismatch(product, y);
+  return mismatch ? std::optional(mismatch->text()) : std::nullopt;
+}
+
+// Asks `session` for the instance's kernel and runs it. Returns what is wrong.
+std::string ask_and_run(Session& session, const Instance& instance) {
+  const Expected<Session::Result> compiled = session.kernel(instance.problem);
+  if (!compiled) return print_problem(instance.problem) + ": " + compiled.status().message();
+  KernelRun run;
+  const RunResult result = run.run(compiled->kernel->entry(), instance, Placement{}, within_bounds);
+  return result.is_right() ? "" : print_problem(instance.problem) + ": " + result.failure;
+}
+
+// Starts `body(thread)` on all threads at once and collects what each finds wrong.
+template <typename Body>
+void on_all_threads(const Body& body) {
+  std::barrier start(kThreads);
+  std::vector<std::string> wrong(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      start.arrive_and_wait();
+      wrong[static_cast<size_t>(t)] = body(t);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& text : wrong) EXPECT_EQ(text, "");
+}
+
+Instance instance_of(const std::string& problem_text, const std::string& shapes_text, uint64_t seed) {
+  const Expected<Problem> problem = parse_problem(problem_text);
+  if (!problem) throw std::runtime_error(problem.status().message());
+  return make_instance(*problem, parse_shapes(shapes_text).value(), seed);
+}
+
+// The problem of a case, with values of its own.
+Instance instance_of(const Case& test_case) {
+  const Expected<Problem> problem = node_to_problem(to_node(test_case));
+  if (!problem) throw std::runtime_error(problem.status().message());
+  ArrayShapes shapes{test_case.a.tensor.shape, test_case.b.tensor.shape, std::nullopt};
+  if (test_case.c) shapes.c = test_case.c->tensor.shape;
+  return make_instance(*problem, shapes, 1);
+}
+
+TEST(ThreadsTest, TheSameNodeIsCompiledOnce) {
+  for (int round = 0; round < 3 * conformance_settings().effort; ++round) {
+    Session session(host());
+    on_all_threads([&](int thread) {
+      // The same kernel under other names and with other values and sizes.
+      const std::string name = "m" + std::to_string(thread);
+      return ask_and_run(session,
+                         instance_of("gemm f32 m=?" + name + " n=24 k=40 tb c=n alpha=0.5",
+                                     std::to_string(3 + thread) + "x40 24x40 24", static_cast<uint64_t>(thread)));
+    });
+    EXPECT_EQ(session.compiled_count(), 1u);
+  }
+}
+
+TEST(ThreadsTest, CasesThatAskForConcurrentFirstCalls) {
+  int found = 0;
+  for (const Case& test_case : read_cases("reported")) {
+    if (test_case.hints.concurrent_first_calls == 1) continue;
+    ++found;
+    ASSERT_EQ(test_case.hints.concurrent_first_calls, kThreads) << test_case.id;
+    const Instance instance = instance_of(test_case);
+    Session session(host());
+    on_all_threads([&](int) {
+      std::string wrong;
+      for (int i = 0; i < test_case.hints.repeat && wrong.empty(); ++i) wrong = ask_and_run(session, instance);
+      return wrong;
+    });
+    EXPECT_EQ(session.compiled_count(), 1u) << test_case.id;
+  }
+  EXPECT_EQ(found, 2);
+}
+
+TEST(ThreadsTest, DifferentNodesDoNotDisturbEachOther) {
+  std::vector<Instance> instances;
+  for (const Case& test_case : read_cases("reported")) {
+    if (test_case.group == "g3" || test_case.group == "g4") instances.push_back(instance_of(test_case));
+  }
+  ASSERT_EQ(instances.size(), 12u);
+  std::set<std::string> kernels;
+  for (const Instance& instance : instances) kernels.insert(print_problem(canonical(instance.problem).problem));
+  for (int round = 0; round < 2 * conformance_settings().effort; ++round) {
+    Session session(host());
+    on_all_threads([&](int thread) {
+      std::string wrong;
+      for (size_t i = 0; i < instances.size() && wrong.empty(); ++i) {
+        wrong = ask_and_run(session, instances[(i + static_cast<size_t>(thread)) % instances.size()]);
+      }
+      return wrong;
+    });
+    EXPECT_EQ(session.compiled_count(), kernels.size());
+  }
+}
+
+TEST(ThreadsTest, AFailureIsGivenToEveryoneAndForgotten) {
+  Session session(host());
+  Problem unbuilt = parse_problem("gemm f32 m=4 n=4 k=4 epi=relu").operator*();
+  std::atomic<int> refusals = 0;
+  on_all_threads([&](int) {
+    const Expected<Session::Result> kernel = session.kernel(unbuilt);
+    if (!kernel && kernel.status().code() == StatusCode::kUnsupported) ++refusals;
+    return std::string();
+  });
+  EXPECT_EQ(refusals, kThreads);
+  unbuilt.epilogue.clear();
+  EXPECT_TRUE(session.kernel(unbuilt));
+}
+
+// One kernel, many callers at once: it has no state of its own.
+TEST(ThreadsTest, OneKernelServesAllThreadsAtOnce) {
+  Session session(host());
+  Random random(7);
+  std::vector<Instance> instances;
+  const Problem shared = runtime_problem(parse_problem("gemm f32 m=8 n=8 k=8 c=mn beta=2").operator*());
+  for (int t = 0; t < kThreads; ++t) {
+    const ArrayShapes shapes = random_shapes(shared, random);
+    instances.push_back(make_instance(shared, shapes, random.bits() >> 32));
+  }
+  on_all_threads([&](int thread) {
+    std::string wrong;
+    for (int i = 0; i < 20 && wrong.empty(); ++i) wrong = ask_and_run(session, instances[static_cast<size_t>(thread)]);
+    return wrong;
+  });
+  EXPECT_EQ(session.compiled_count(), 1u);
+}
+
+}  // namespace
+}  // namespace gemmc::testing

@@ -1,0 +1,222 @@
+#include "tests/support/kernel_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cfenv>
+#include <csignal>
+#include <cstring>
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+#include "tests/support/fault_trap.h"
+#include "tests/support/random_values.h"
+
+namespace gemmc::testing {
+namespace {
+
+constexpr uint8_t kFill = 0xff;  // NaN in every floating-point type, -1 in integers
+
+// Where the elements of an operand lie relative to the lowest address.
+struct Span {
+  size_t elements = 0;  // from the lowest to the highest
+  size_t first = 0;     // position of element (0, ..., 0)
+};
+
+Span span_of(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides) {
+  if (element_count(shape) == 0) return {};
+  int64_t low = 0, high = 0;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const int64_t reach = (shape[i] - 1) * strides[i];
+    (reach < 0 ? low : high) += reach;
+  }
+  return {static_cast<size_t>(high - low + 1), static_cast<size_t>(-low)};
+}
+
+// Calls visit(position in the dense order, offset in elements) for every element.
+template <typename Visit>
+void for_each_element(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides, const Visit& visit) {
+  const size_t count = element_count(shape);
+  std::vector<int64_t> index(shape.size(), 0);
+  int64_t offset = 0;
+  for (size_t position = 0; position < count; ++position) {
+    visit(position, offset);
+    for (size_t i = shape.size(); i-- > 0;) {
+      offset += strides[i];
+      if (++index[i] < shape[i]) break;
+      offset -= shape[i] * strides[i];
+      index[i] = 0;
+    }
+  }
+}
+
+// The operand's first element in each call, last axis fastest.
+std::vector<const uint8_t*> bases(const void* first, const std::vector<int64_t>& extents,
+                                  const std::vector<int64_t>& strides, int64_t element_bytes) {
+  std::vector<const uint8_t*> result;
+  for_each_element(extents, strides, [&](size_t, int64_t offset) {
+    result.push_back(static_cast<const uint8_t*>(first) + offset * element_bytes);
+  });
+  return result;
+}
+
+// Lays an operand out; returns the address of its first element.
+uint8_t* place(GuardedBuffer& buffer, const InstanceOperand& operand, size_t element_bytes,
+               const Placement& placement) {
+  const Span span = span_of(operand.shape, operand.strides);
+  uint8_t* const lowest =
+      buffer.place(span.elements * element_bytes, placement.side, kFill, static_cast<size_t>(placement.offset_bytes));
+  uint8_t* const first = lowest + span.first * element_bytes;
+  for_each_element(operand.shape, operand.strides, [&](size_t position, int64_t offset) {
+    std::memcpy(first + offset * static_cast<int64_t>(element_bytes), operand.values.data() + position * element_bytes,
+                element_bytes);
+  });
+  return first;
+}
+
+std::vector<uint8_t> gather(const uint8_t* first, const std::vector<int64_t>& shape,
+                            const std::vector<int64_t>& strides, size_t element_bytes) {
+  std::vector<uint8_t> values(element_count(shape) * element_bytes);
+  for_each_element(shape, strides, [&](size_t position, int64_t offset) {
+    std::memcpy(values.data() + position * element_bytes, first + offset * static_cast<int64_t>(element_bytes),
+                element_bytes);
+  });
+  return values;
+}
+
+// Whether the places between Y's elements are as they were.
+bool gaps_are_intact(const uint8_t* first, const Instance& instance, size_t element_bytes) {
+  const Span span = span_of(instance.y_shape, instance.y_strides);
+  if (span.elements == element_count(instance.y_shape)) return true;
+  std::vector<bool> is_element(span.elements, false);
+  for_each_element(instance.y_shape, instance.y_strides, [&](size_t, int64_t offset) {
+    is_element[static_cast<size_t>(offset + static_cast<int64_t>(span.first))] = true;
+  });
+  const uint8_t* const lowest = first - span.first * element_bytes;
+  for (size_t i = 0; i < span.elements; ++i) {
+    if (is_element[i]) continue;
+    const uint8_t* const gap = lowest + i * element_bytes;
+    if (!std::all_of(gap, gap + element_bytes, [](uint8_t byte) { return byte == kFill; })) return false;
+  }
+  return true;
+}
+
+// The parts of the floating-point state that a caller sets: rounding, masks, flushing to zero.
+struct FloatState {
+  int rounding = std::fegetround();
+  uint32_t control = 0;
+
+  FloatState() {
+#if defined(__SSE__)
+    constexpr uint32_t kExceptionFlags = 0x3f;
+    control = _mm_getcsr() & ~kExceptionFlags;
+#endif
+  }
+  bool operator==(const FloatState&) const = default;
+};
+
+oracle::Product product_of(const Instance& instance) {
+  const Problem& problem = instance.problem;
+  oracle::Product product;
+  product.is_gemm = problem.op == Operator::kGemm;
+  product.type = oracle_type(problem.dtype);
+  product.trans_a = problem.trans_a;
+  product.trans_b = problem.trans_b;
+  product.alpha = problem.alpha;
+  product.beta = problem.beta;
+  return product;
+}
+
+}  // namespace
+
+std::string Placement::text() const {
+  std::string text =
+      fmt::format("operands {} {} an unreadable page", side == GuardedBuffer::Side::kEnd ? "end" : "start",
+                  offset_bytes == 0 ? "at" : fmt::format("{} bytes from", offset_bytes));
+  if (in_place) text += ", Y is C";
+  if (b_is_a) text += ", B is A";
+  return text;
+}
+
+std::string KernelRun::call(gemmc_kernel_entry entry, const Instance& instance, const void* a, const void* b,
+                            const void* c, void* y) {
+  const auto element_bytes = static_cast<int64_t>(oracle::element_bytes(oracle_type(instance.problem.dtype)));
+  gemmc_call arguments = {};
+  arguments.size_bytes = sizeof arguments;
+  arguments.c = c;
+  arguments.dims = instance.call_dims.empty() ? nullptr : instance.call_dims.data();
+  arguments.strides = instance.call_strides.empty() ? nullptr : instance.call_strides.data();
+  std::vector<int64_t> extents, a_strides, b_strides, y_strides;
+  for (const CallPlan::OuterAxis& axis : instance.outer) {
+    extents.push_back(axis.extent);
+    a_strides.push_back(axis.a);
+    b_strides.push_back(axis.b);
+    y_strides.push_back(axis.y);
+  }
+  const std::vector<const uint8_t*> a_bases = bases(a, extents, a_strides, element_bytes);
+  const std::vector<const uint8_t*> b_bases = bases(b, extents, b_strides, element_bytes);
+  const std::vector<const uint8_t*> y_bases = bases(y, extents, y_strides, element_bytes);
+  int32_t status = GEMMC_OK;
+  const std::optional<Fault> fault = run_trapping_faults([&] {
+    for (size_t i = 0; i < y_bases.size() && status == GEMMC_OK; ++i) {
+      arguments.a = a_bases[i];
+      arguments.b = b_bases[i];
+      arguments.y = const_cast<uint8_t*>(y_bases[i]);
+      status = entry(&arguments);
+    }
+  });
+  if (status != GEMMC_OK) return fmt::format("the kernel returned {}", status);
+  if (!fault) return "";
+  for (const auto& [name, buffer] : {std::pair{'A', &a_}, {'B', &b_}, {'C', &c_}, {'Y', &y_}}) {
+    if (const auto place = buffer->locate(fault->address)) {
+      return fmt::format("memory fault in {}, {}", name, *place);
+    }
+  }
+  return fmt::format("{} at {}", strsignal(fault->signal), fault->address);
+}
+
+RunResult KernelRun::run(gemmc_kernel_entry entry, const Instance& instance, const Placement& placement,
+                         const Check& check) {
+  oracle::Product product = product_of(instance);
+  const size_t element_bytes = oracle::element_bytes(product.type);
+  // Operands before Y and each other: read-only during the call, so that a write into them is a fault.
+  const uint8_t* const a = place(a_, instance.a, element_bytes, placement);
+  a_.set_writable(false);
+  const uint8_t* b = a;
+  if (!placement.b_is_a) {
+    b = place(b_, instance.b, element_bytes, placement);
+    b_.set_writable(false);
+  }
+  const uint8_t* c = nullptr;
+  if (instance.c) {
+    c = place(c_, *instance.c, element_bytes, placement);
+    c_.set_writable(false);
+  }
+  const InstanceOperand blank{instance.y_shape, instance.y_strides,
+                              std::vector<uint8_t>(element_count(instance.y_shape) * element_bytes, kFill)};
+  uint8_t* const y = place(y_, placement.in_place ? *instance.c : blank, element_bytes, placement);
+
+  const FloatState before;
+  RunResult result;
+  result.failure = call(entry, instance, a, b, placement.in_place ? y : c, y);
+  const FloatState after;
+  for (GuardedBuffer* buffer : {&a_, &b_, &c_}) buffer->set_writable(true);
+  if (!result.is_right()) return result;
+
+  result.y = gather(y, instance.y_shape, instance.y_strides, element_bytes);
+  if (!(before == after)) {
+    result.failure = "the kernel changed the floating-point state";
+  } else if (!y_.surroundings_are_intact() || !gaps_are_intact(y, instance, element_bytes)) {
+    result.failure = "the kernel wrote outside of Y";
+  } else {
+    product.a = {a, instance.a.shape, instance.a.strides};
+    product.b = {b, instance.b.shape, instance.b.strides};
+    // In place, C's own buffer still has the values that Y has lost.
+    if (instance.c) product.c = oracle::View{c, instance.c->shape, instance.c->strides};
+    if (const auto wrong = check(product, {y, instance.y_shape, instance.y_strides}, result.y)) result.failure = *wrong;
+  }
+  return result;
+}
+
+}  // namespace gemmc::testing

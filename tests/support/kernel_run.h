@@ -1,0 +1,48 @@
+// One kernel called with one instance: operands between unreadable pages, everything around Y watched.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "gemmc/gemmc.h"
+#include "tests/support/guarded_buffer.h"
+#include "tests/support/instance.h"
+#include "tests/support/oracle.h"
+
+namespace gemmc::testing {
+
+struct Placement {
+  GuardedBuffer::Side side = GuardedBuffer::Side::kEnd;  // the end of every operand that touches an unreadable page
+  bool in_place = false;                                 // Y is C's buffer; only where allows_in_place()
+  bool b_is_a = false;                                   // A's buffer is B's too; only for equal shapes and values
+  int offset_bytes = 0;                                  // between the operands and the unreadable page
+  std::string text() const;                              // "operands end at an unreadable page, in place"
+};
+
+// What is wrong with Y, if anything. `y_values`: its elements, dense row-major.
+using Check = std::function<std::optional<std::string>(const oracle::Product& product, const oracle::View& y,
+                                                       const std::vector<uint8_t>& y_values)>;
+
+struct RunResult {
+  std::string failure;     // empty: right
+  std::vector<uint8_t> y;  // dense row-major; empty after a fault
+  bool is_right() const { return failure.empty(); }
+};
+
+// The buffers of one thread's runs.
+class KernelRun {
+ public:
+  // Fills Y with 0xFF bytes (NaN, -1), calls, and looks at: the returned status, faults, bytes outside of Y, the
+  // floating-point state, then `check`.
+  RunResult run(gemmc_kernel_entry entry, const Instance& instance, const Placement& placement, const Check& check);
+
+ private:
+  std::string call(gemmc_kernel_entry entry, const Instance& instance, const void* a, const void* b, const void* c,
+                   void* y);
+
+  GuardedBuffer a_, b_, c_, y_;
+};
+
+}  // namespace gemmc::testing

@@ -56,6 +56,9 @@ void keep_quick(std::vector<gemmc::SuiteEntry>& suite) {
 }
 
 int measure(const Options& options) {
+  // Known before the minutes of measuring; appending nothing keeps an older report until there is a new one.
+  if (!options.output.empty() && !std::ofstream(options.output, std::ios::app))
+    return fail(gemmc::Status::environment(fmt::format("cannot write '{}'", options.output)));
   gemmc::Report report;
   report.command = options.command;
   report.machine = gemmc::describe_machine();

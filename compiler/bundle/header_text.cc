@@ -31,9 +31,10 @@ void write_preamble(const Bundle& bundle, std::string& out) {
   comment_line(out, "one type for all kernels. Both return GEMMC_OK, or GEMMC_INVALID_ARGUMENT where a dimension is negative or");
   comment_line(out, "the batches do not broadcast, and then write nothing.");
   comment_line(out);
-  comment_line(out, "Arrays are row-major unless strides are given. Sizes and strides are in elements. Old contents of Y do not");
-  comment_line(out, "matter. Y may be C's buffer with the same layout; no other overlap of Y with an operand is allowed. A call");
-  comment_line(out, "keeps no state and allocates nothing: any thread may call any kernel at any time.");
+  comment_line(out, "Arrays are row-major unless strides are given. Sizes and strides are in elements; a stride of 0 repeats an");
+  comment_line(out, "operand. Old contents of Y do not matter. Y may be C's buffer with the same layout; no other overlap of Y");
+  comment_line(out, "with an operand is allowed. A call keeps no state and allocates nothing: any thread may call any kernel at");
+  comment_line(out, "any time.");
   comment_line(out);
   comment_line(out, fmt::format("Link one of lib{0}.a, lib{0}.so or the single objects. They need nothing but the C library, and a",
                                 bundle.name));
@@ -81,7 +82,8 @@ void write_contract(const Bundle& bundle, size_t index, const std::vector<std::s
   comment_line(out, "dims, in order:    " + list(arguments.dims));
   comment_line(out, "strides, in order: " + list(arguments.strides));
   for (size_t i = 0; i < arguments.dims.size() && i < dim_names.size(); ++i) {
-    if (!dim_names[i].empty()) comment_line(out, fmt::format("  {} is '{}'", arguments.dims[i], dim_names[i]));
+    const bool says_more = !dim_names[i].empty() && arguments.dims[i] != "dim_" + dim_names[i];
+    if (says_more) comment_line(out, fmt::format("  {} is '{}'", arguments.dims[i], dim_names[i]));
   }
   comment_line(out, "target:   " + artifact.target.to_string());
   comment_line(out, "schedule: " + artifact.schedule);

@@ -38,8 +38,7 @@ class AotTest : public ::testing::Test {
   std::string program(std::vector<std::string> compiler, const std::vector<std::string>& libraries) {
     const std::string binary = (folder_.path() / "program").string();
     for (const char* option : {"-Wall", "-Wextra", "-Werror", "-pedantic"}) compiler.push_back(option);
-    compiler.insert(compiler.end(), {"-I" + out().string(), GEMMC_SOURCE_DIR "/tests/integration/aot_program.c",
-                                     "-o", binary, "-x", "none"});
+    compiler.insert(compiler.end(), {"-I" + out().string(), GEMMC_USER_PROGRAM, "-o", binary, "-x", "none"});
     compiler.insert(compiler.end(), libraries.begin(), libraries.end());
     const ProcessResult compiled = run_process(compiler);
     if (compiled.status != 0) return compiled.err;

@@ -62,6 +62,7 @@ TEST(HeaderText, RunTimeDimensionsAndStridesAreNamedInCallOrder) {
       << text;
   EXPECT_TRUE(has(text, "A  float64 [dim_rows, dim_depth] with strides (stride_a0, 1)\n"));
   EXPECT_TRUE(has(text, "dims, in order:    dim_rows, dim_depth\n"));
+  EXPECT_FALSE(has(text, "dim_rows is"));
   EXPECT_TRUE(has(text, "strides, in order: stride_a0, stride_c0, stride_c1, stride_y0\n"));
   EXPECT_TRUE(has(text, "#define layer_N 4\n"));
   EXPECT_FALSE(has(text, "layer_M"));
@@ -81,6 +82,7 @@ TEST(HeaderText, NamesFromModelsCannotBreakIt) {
   const std::string text = header_text(bundle);
   EXPECT_TRUE(has(text, "int64_t dim_int, int64_t dim_int_);\n")) << text;
   EXPECT_TRUE(has(text, "serves:   * / #error?/ * \\ -> Out\n"));
+  EXPECT_TRUE(has(text, "dim_int_ is 'int'\n"));
 }
 
 TEST(KernelArguments, CountsAreThoseOfTheLoopForm) {

@@ -28,45 +28,51 @@ bool is_mark(const llvm::APInt& value) {
   return value.getBitWidth() == 64 ? value == kFmaMark64 : value.getBitWidth() == 32 && value == kFmaMark32;
 }
 
-// The factors of a marked product. They are scalars where Halide or LLVM moved a product out of a loop and broadcast it.
+// The factors of a marked product. Where Halide or LLVM moved a product out of a loop and broadcast it, they are scalars, or
+// vectors of which lane 0 counts.
 struct MarkedProduct {
   llvm::Value* a = nullptr;
   llvm::Value* b = nullptr;
+  bool is_broadcast = false;
 };
 
-// Peels the bit casts, the mark and the broadcast (a shuffle of lane 0 of a vector whose lane 0 was inserted) off
-// `value`, in whatever order the optimisers left them.
+bool keeps_lanes(const llvm::BitCastInst& cast) {
+  return cast.getSrcTy()->getScalarSizeInBits() == cast.getDestTy()->getScalarSizeInBits();
+}
+
+// Peels the bit casts, the mark and the broadcast (a shuffle of lane 0, of a vector whose lane 0 may have been inserted)
+// off `value`, in whatever order the optimisers left them.
 std::optional<MarkedProduct> match_marked_product(llvm::Value* value) {
   llvm::Value* peeled = value;
   bool is_marked = false;
-  bool is_broadcast = false;
+  MarkedProduct found;
   while (true) {
     const llvm::APInt* mark = nullptr;
     llvm::Value* below = nullptr;
-    if (auto* bit_cast = llvm::dyn_cast<llvm::BitCastInst>(peeled)) {
+    if (auto* bit_cast = llvm::dyn_cast<llvm::BitCastInst>(peeled); bit_cast != nullptr && keeps_lanes(*bit_cast)) {
       peeled = bit_cast->getOperand(0);
     } else if (match(peeled, m_c_Xor(m_Value(below), m_APInt(mark))) && is_mark(*mark)) {
       is_marked = true;
       peeled = below;
     } else if (match(peeled, m_Shuffle(m_Value(below), m_Value(), m_ZeroMask()))) {
-      is_broadcast = true;
+      found.is_broadcast = true;
       peeled = below;
-    } else if (is_broadcast && match(peeled, m_InsertElt(m_Value(), m_Value(below), m_ZeroInt()))) {
+    } else if (found.is_broadcast && match(peeled, m_InsertElt(m_Value(), m_Value(below), m_ZeroInt()))) {
       peeled = below;
     } else {
       break;
     }
   }
-  MarkedProduct found;
   const bool is_product = match(peeled, m_FMul(m_Value(found.a), m_Value(found.b)));
   if (!is_marked || !is_product || peeled->getType()->getScalarType() != value->getType()->getScalarType()) return std::nullopt;
   return found;
 }
 
-llvm::Value* broadcast_to(llvm::IRBuilder<>& builder, llvm::Value* value, llvm::Type* type) {
-  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
-  if (vector == nullptr || value->getType()->isVectorTy()) return value;
-  return builder.CreateVectorSplat(vector->getNumElements(), value);
+// A factor as an operand of a sum of this type.
+llvm::Value* factor_for(llvm::IRBuilder<>& builder, llvm::Value* factor, bool is_broadcast, llvm::Type* type) {
+  if (!is_broadcast) return factor;
+  if (factor->getType()->isVectorTy()) factor = builder.CreateExtractElement(factor, uint64_t{0});
+  return builder.CreateVectorSplat(llvm::cast<llvm::FixedVectorType>(type)->getNumElements(), factor);
 }
 
 bool is_left_over(const llvm::Instruction& instruction) {
@@ -74,31 +80,41 @@ bool is_left_over(const llvm::Instruction& instruction) {
   return match(&instruction, m_c_Xor(m_Value(), m_APInt(mark))) && is_mark(*mark);
 }
 
+// The sum with a marked product in operand `side`, fused or at least without the mark. Nothing if there is none.
+llvm::Value* replacement(llvm::BinaryOperator& sum, unsigned side, bool has_fma) {
+  const std::optional<MarkedProduct> marked = match_marked_product(sum.getOperand(side));
+  if (!marked) return nullptr;
+  llvm::IRBuilder<> builder(&sum);
+  llvm::Value* a = factor_for(builder, marked->a, marked->is_broadcast, sum.getType());
+  llvm::Value* b = factor_for(builder, marked->b, marked->is_broadcast, sum.getType());
+  llvm::Value* addend = sum.getOperand(1 - side);
+  // LLVM writes product - x for product + (-x).
+  if (sum.getOpcode() == llvm::Instruction::FSub) addend = builder.CreateFNeg(addend);
+  if (has_fma) return builder.CreateIntrinsic(llvm::Intrinsic::fma, {sum.getType()}, {a, b, addend});
+  return builder.CreateFAdd(addend, builder.CreateFMul(a, b));
+}
+
 }  // namespace
 
 Status fuse_marked_products(llvm::Module& module, bool has_fma) {
-  std::vector<llvm::Instruction*> adds;
+  std::vector<llvm::BinaryOperator*> sums;
   for (llvm::Function& function : module) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      if (instruction.getOpcode() == llvm::Instruction::FAdd) adds.push_back(&instruction);
+      const unsigned opcode = instruction.getOpcode();
+      if (opcode == llvm::Instruction::FAdd || opcode == llvm::Instruction::FSub) {
+        sums.push_back(llvm::cast<llvm::BinaryOperator>(&instruction));
+      }
     }
   }
-  for (llvm::Instruction* add : adds) {
-    for (unsigned side : {1u, 0u}) {
-      const std::optional<MarkedProduct> marked = match_marked_product(add->getOperand(side));
-      if (!marked) continue;
-      llvm::Value* marked_value = add->getOperand(side);
-      llvm::Value* sum = add->getOperand(1 - side);
-      llvm::IRBuilder<> builder(add);
-      llvm::Value* a = broadcast_to(builder, marked->a, add->getType());
-      llvm::Value* b = broadcast_to(builder, marked->b, add->getType());
-      llvm::Value* result = has_fma ? builder.CreateIntrinsic(llvm::Intrinsic::fma, {add->getType()}, {a, b, sum})
-                                    : builder.CreateFAdd(sum, builder.CreateFMul(a, b));
-      add->replaceAllUsesWith(result);
-      add->eraseFromParent();
-      llvm::RecursivelyDeleteTriviallyDeadInstructions(marked_value);
-      break;
-    }
+  for (llvm::BinaryOperator* sum : sums) {
+    unsigned side = 0;
+    llvm::Value* fused = replacement(*sum, side, has_fma);
+    if (fused == nullptr && sum->getOpcode() == llvm::Instruction::FAdd) fused = replacement(*sum, side = 1, has_fma);
+    if (fused == nullptr) continue;
+    llvm::Value* marked_value = sum->getOperand(side);
+    sum->replaceAllUsesWith(fused);
+    sum->eraseFromParent();
+    llvm::RecursivelyDeleteTriviallyDeadInstructions(marked_value);
   }
   for (llvm::Function& function : module) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {

@@ -133,9 +133,12 @@ Expr Numeric::finish_float(const Expr& acc, const Expr& c) const {
   if (problem_.alpha != 1.0f) t = t * Halide::Internal::make_const(type, problem_.alpha);
   if (c.defined()) {
     const Expr addend = to_accumulator(c);
-    t = problem_.beta == 1.0f
-            ? t + addend
-            : t + marked_product(addend, Halide::Internal::make_const(type, problem_.beta));
+    const Expr beta = Halide::Internal::make_const(type, problem_.beta);
+    // LLVM would make a negation of a marked product with -1, and a constant of one with NaN. fma(-1, C, t) is t - C.
+    if (problem_.beta == 1.0f) t = t + addend;
+    else if (problem_.beta == -1.0f) t = t - addend;
+    else if (std::isnan(problem_.beta)) t = t + addend * beta;
+    else t = t + marked_product(addend, beta);
   }
   return from_accumulator(t);
 }

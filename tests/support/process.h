@@ -1,0 +1,20 @@
+// Runs a program and takes what it prints. Nothing is inherited but the environment; standard input is empty.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gemmc::testing {
+
+struct ProcessResult {
+  int status = 0;  // the exit status, or 128 + the signal that ended it
+  std::string out, err;
+};
+
+// `argv[0]` is looked up on PATH. Throws where it cannot be started.
+ProcessResult run_process(const std::vector<std::string>& argv);
+
+// The same in a shell; `script` sees `arguments` as "$1", "$2", ... Stops at the first command that fails.
+ProcessResult run_shell(const std::string& script, const std::vector<std::string>& arguments);
+
+}  // namespace gemmc::testing

@@ -427,7 +427,7 @@ Status parse(std::string_view text, Problem& problem) {
 Expected<Problem> parse_problem(std::string_view text) {
   Problem problem;
   const Status status = parse(text, problem);
-  if (!status.is_ok()) return Status::invalid("problem string: " + status.message());
+  if (!status.is_ok()) return Status(status.code(), "problem string: " + status.message());
   return problem;
 }
 

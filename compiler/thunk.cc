@@ -108,7 +108,9 @@ class ThunkBuilder {
     // Where Y is empty there may be more items or blocks than one could count.
     llvm::BasicBlock* empty = llvm::BasicBlock::Create(module_.getContext(), "empty", typed_);
     IRBuilder<>(empty).CreateRet(builder_.getInt32(GEMMC_OK));
-    leave_if(builder_.CreateOr(builder_.CreateICmpEQ(m_, i64(0)), builder_.CreateICmpEQ(n_, i64(0))), empty);
+    Value* is_empty = builder_.CreateOr(builder_.CreateICmpEQ(m_, i64(0)), builder_.CreateICmpEQ(n_, i64(0)));
+    for (const BatchValues& axis : batch) is_empty = builder_.CreateOr(is_empty, builder_.CreateICmpEQ(axis.extent, i64(0)));
+    leave_if(is_empty, empty);
     emit_batch_loops(batch, 0, a, b, y, [&](const MatrixValues& a, const MatrixValues& b, const MatrixValues& y) {
       if (schedule_.family == Family::kTiled) emit_tiled(a, b, c, y);
       else emit_general_blocks(a, b, c, y);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <numeric>
 
 #include "core/text.h"
@@ -75,11 +76,14 @@ std::optional<SymDim> inferred_dim(SymShape from, const SymShape& to) {
     else
       rest.push_back(dim);
   }
-  const std::optional<SymDim> divisor = product(rest);
-  if (!divisor || is_symbol(*divisor) || *divisor == 0) return std::nullopt;
+  SymShape symbols;
+  std::copy_if(from.begin(), from.end(), std::back_inserter(symbols), is_symbol);
+  std::erase_if(from, is_symbol);
   const std::optional<SymDim> whole = product(from);
-  if (whole && is_symbol(*whole)) return *divisor == 1 ? whole : std::nullopt;
-  return whole && *whole % *divisor == 0 ? std::optional(*whole / *divisor) : std::nullopt;
+  const std::optional<SymDim> divisor = product(rest);
+  if (!whole || !divisor || is_symbol(*divisor) || *divisor == 0 || *whole % *divisor != 0) return std::nullopt;
+  symbols.push_back(*whole / *divisor);
+  return product(symbols);
 }
 
 std::optional<SymShape> reshaped(const Inference& inference, const SymShape* from, const SymShape& target) {

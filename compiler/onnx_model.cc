@@ -147,26 +147,61 @@ Status check_used(const std::map<std::string, int64_t>& bindings, const std::set
   return Status::ok();
 }
 
-Expected<Model> load(const std::filesystem::path& path, const std::map<std::string, int64_t>& bindings,
-                     ConstantValues values) {
-  GEMMC_RETURN_IF_ERROR(check_sizes(bindings));
-  ModelFiles files(path);
-  const Expected<std::unique_ptr<::onnx::ModelProto>> proto = files.read_model();
-  if (!proto) return proto.status();
-  ValueTable table(bindings);
-  const Expected<FoundNodes> found = find_nodes(**proto, files, table);
-  if (!found) return found.status();
+// A bound dimension may have a size already that follows from other bound ones: then the two have to agree.
+Status check_agreement(const std::map<std::string, int64_t>& bindings, const Model& free, const Model& bound) {
+  for (size_t index = 0; index < free.nodes.size(); ++index) {
+    const Node& node = bound.nodes[index].node;
+    for (size_t position = 0; position < node.inputs.size(); ++position) {
+      const std::optional<Shape>& named = free.nodes[index].node.inputs[position].shape;
+      const std::optional<Shape>& sized = node.inputs[position].shape;
+      for (size_t axis = 0; named && sized && axis < std::min(named->size(), sized->size()); ++axis) {
+        const auto binding = bindings.find((*named)[axis].name);
+        const Dim& dim = (*sized)[axis];
+        if (binding == bindings.end() || !dim.is_static() || dim.size == binding->second) continue;
+        return Status::invalid(fmt::format("dimension {} is bound to {}, but the other bound ones make it {}",
+                                           in_quotes(binding->first), binding->second, dim.size))
+            .with_node(node.name);
+      }
+    }
+  }
+  return Status::ok();
+}
 
+// One walk of the model. Adds the names of all dimensions that it meets to `names`.
+Expected<Model> walk(const ::onnx::ModelProto& proto, ModelFiles& files, const std::map<std::string, int64_t>& bindings,
+                     ConstantValues values, std::set<std::string>& names) {
+  ValueTable table(bindings);
+  const Expected<FoundNodes> found = find_nodes(proto, files, table);
+  if (!found) return found.status();
   Model model;
-  model.name = path.stem().string();
   Description description(files, table, values);
   for (const FoundNode& node : found->nodes) {
     Expected<ModelNode> described = description.describe(node);
     if (!described) return described.status();
     model.nodes.push_back(*std::move(described));
   }
-  GEMMC_RETURN_IF_ERROR(check_used(bindings, table.names()));
   model.runtime_dims.assign(description.runtime_dims().begin(), description.runtime_dims().end());
+  names.insert(table.names().begin(), table.names().end());
+  return model;
+}
+
+Expected<Model> load(const std::filesystem::path& path, const std::map<std::string, int64_t>& bindings,
+                     ConstantValues values) {
+  GEMMC_RETURN_IF_ERROR(check_sizes(bindings));
+  ModelFiles files(path);
+  const Expected<std::unique_ptr<::onnx::ModelProto>> proto = files.read_model();
+  if (!proto) return proto.status();
+  std::set<std::string> names;
+  Expected<Model> model = walk(**proto, files, bindings, values, names);
+  if (!model) return model;
+  if (!bindings.empty()) {
+    // Which names can be bound does not depend on which are.
+    const Expected<Model> free = walk(**proto, files, {}, ConstantValues::kSkip, names);
+    if (!free) return free;
+    GEMMC_RETURN_IF_ERROR(check_used(bindings, names));
+    GEMMC_RETURN_IF_ERROR(check_agreement(bindings, *free, *model));
+  }
+  model->name = path.stem().string();
   return model;
 }
 

@@ -234,7 +234,9 @@ Expected<const SymShape*> Inference::contents(size_t position) const {
   if (!value->contents && value->constant != nullptr) {
     Expected<std::optional<std::vector<int64_t>>> integers = small_integers(*value->constant, files);
     if (!integers) return integers.status();
-    value->contents = *std::move(integers);
+    // Integers of the model that look like symbols are none.
+    const bool is_usable = *integers && std::none_of((*integers)->begin(), (*integers)->end(), is_symbol);
+    if (is_usable) value->contents = *std::move(integers);
   }
   return value->contents ? &*value->contents : none;
 }

@@ -12,6 +12,8 @@ using ::onnx::ModelProto;
 using ::onnx::NodeProto;
 using ::onnx::TensorProto;
 
+std::string numbered(const std::string& stem, int number) { return fmt::format("{}{}", stem, number); }
+
 ::onnx::ValueInfoProto value_info(const std::string& name, int32_t type, const std::string& dims) {
   ::onnx::ValueInfoProto info;
   info.set_name(name);

@@ -15,6 +15,9 @@ namespace gemmc::testing {
 
 using Names = std::vector<std::string>;
 
+// "t" and 3 -> "t3".
+std::string numbered(const std::string& stem, int number);
+
 // "batch,3,?" -> a name, a size, and a dimension of which the model says nothing; "" is a scalar.
 ::onnx::ValueInfoProto value_info(const std::string& name, int32_t type, const std::string& dims);
 
@@ -63,8 +66,8 @@ Expected<Model> load(const ::onnx::ModelProto& model, const TemporaryFolder& fol
 Expected<Model> load(const ::onnx::ModelProto& model, const std::map<std::string, int64_t>& bindings = {},
                      ConstantValues values = ConstantValues::kRead);
 
-// "float32[batch,3] initializer > Cast =": type, shape ("[*]" for an unknown rank), constant's origin, "=" if its values
-// are known. "absent" for an absent operand.
+// "float32[batch,3] initializer > Cast =": type, shape ("[*]" for an unknown rank), constant's origin, "=" if its
+// values are known. "absent" for an absent operand.
 std::string text(const ModelNode& node, size_t position);
 // The texts of the operands of the only node, joined with "; "; or the failure's message.
 std::string operands(const Expected<Model>& model);

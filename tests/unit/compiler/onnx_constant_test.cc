@@ -58,8 +58,8 @@ TEST(OnnxConstant, TransposeReshapeUnsqueeze) {
   EXPECT_EQ(shown(transposed), "float32[3,2] initializer > Transpose =");
   EXPECT_EQ(data(transposed), (std::vector<float>{0, 3, 1, 4, 2, 5}));
 
-  const auto permuted =
-      load_chain({floats("W", {1, 2, 3}, counted)}, {node("Transpose", {"W"}, {"T"}, {integers_attribute("perm", {2, 0, 1})})});
+  const auto permuted = load_chain({floats("W", {1, 2, 3}, counted)},
+                                   {node("Transpose", {"W"}, {"T"}, {integers_attribute("perm", {2, 0, 1})})});
   EXPECT_EQ(shown(permuted), "float32[3,1,2] initializer > Transpose =");
   EXPECT_EQ(data(permuted), (std::vector<float>{0, 3, 1, 4, 2, 5}));
 
@@ -79,13 +79,14 @@ TEST(OnnxConstant, DequantizeLinear) {
                              const std::vector<::onnx::AttributeProto>& attributes = {}, int64_t opset = 17) {
     return load_chain(tensors, {node("DequantizeLinear", inputs, {"T"}, attributes)}, opset);
   };
-  const auto per_tensor = dequantize({weights, floats("s", {}, {0.5f}),
-                                      raw_tensor<uint8_t>("z", TensorProto::UINT8, {}, {128})}, {"W", "s", "z"});
+  const auto per_tensor = dequantize(
+      {weights, floats("s", {}, {0.5f}), raw_tensor<uint8_t>("z", TensorProto::UINT8, {}, {128})}, {"W", "s", "z"});
   EXPECT_EQ(shown(per_tensor), "float32[2,3] initializer > DequantizeLinear =");
   EXPECT_EQ(data(per_tensor), (std::vector<float>{-64, -63.5f, -63, -62.5f, -62, 63.5f}));
 
-  const auto per_column = dequantize({weights, floats("s", {3}, {1, 2, 4}),
-                                      raw_tensor<uint8_t>("z", TensorProto::UINT8, {3}, {1, 0, 0})}, {"W", "s", "z"});
+  const auto per_column =
+      dequantize({weights, floats("s", {3}, {1, 2, 4}), raw_tensor<uint8_t>("z", TensorProto::UINT8, {3}, {1, 0, 0})},
+                 {"W", "s", "z"});
   EXPECT_EQ(data(per_column), (std::vector<float>{-1, 2, 8, 2, 8, 1020}));
 
   const auto per_row = dequantize({weights, floats("s", {2}, {1, 10})}, {"W", "s"}, {attribute("axis", int64_t{-2})});
@@ -124,9 +125,10 @@ TEST(OnnxConstant, CastsRoundOnceToNearestEven) {
 
   // 1 + 2^-8 is a tie of bfloat16; a little more in the float64 must not be lost on the way through float32.
   const double tie = 1 + std::ldexp(1.0, -8);
-  const auto narrow = load_chain({raw_tensor<double>("W", TensorProto::DOUBLE, {1, 4},
-                                                     {tie, tie + std::ldexp(1.0, -40), -tie - std::ldexp(1.0, -40), NAN})},
-                                 {cast("W", "T", TensorProto::BFLOAT16)});
+  const auto narrow =
+      load_chain({raw_tensor<double>("W", TensorProto::DOUBLE, {1, 4},
+                                     {tie, tie + std::ldexp(1.0, -40), -tie - std::ldexp(1.0, -40), NAN})},
+                 {cast("W", "T", TensorProto::BFLOAT16)});
   ASSERT_EQ(data<uint16_t>(narrow).size(), 4u);
   EXPECT_EQ(data<uint16_t>(narrow)[0], 0x3f80);
   EXPECT_EQ(data<uint16_t>(narrow)[1], 0x3f81);
@@ -136,9 +138,10 @@ TEST(OnnxConstant, CastsRoundOnceToNearestEven) {
 
 TEST(OnnxConstant, IntegersWrapAndAreNotRounded) {
   const int64_t big = (int64_t{1} << 53) + 1;
-  EXPECT_EQ(data<int64_t>(load_chain({raw_tensor<int64_t>("W", TensorProto::INT64, {1, 2}, {big, -big}), int64s("f", {3})},
-                                     {node("Mul", {"W", "f"}, {"T"})})),
-            (std::vector<int64_t>{3 * big, -3 * big}));
+  EXPECT_EQ(
+      data<int64_t>(load_chain({raw_tensor<int64_t>("W", TensorProto::INT64, {1, 2}, {big, -big}), int64s("f", {3})},
+                               {node("Mul", {"W", "f"}, {"T"})})),
+      (std::vector<int64_t>{3 * big, -3 * big}));
   EXPECT_EQ(data<int32_t>(load_chain({raw_tensor<int32_t>("W", TensorProto::INT32, {1, 1}, {1 << 30}),
                                       raw_tensor<int32_t>("f", TensorProto::INT32, {}, {4})},
                                      {node("Mul", {"W", "f"}, {"T"})})),
@@ -155,17 +158,18 @@ TEST(OnnxConstant, WhatOnnxLeavesOpenIsConstantWithoutValues) {
             "int32[1,2] initializer > Cast =");
   EXPECT_EQ(shown(load_chain({floats("W", {1}, {NAN})}, {cast("W", "T", TensorProto::INT64)})),
             "int64[1] initializer > Cast");
-  EXPECT_EQ(shown(load_chain({raw_tensor<uint8_t>("W", TensorProto::FLOAT8E4M3FN, {1, 2}, {1, 2}), floats("s", {}, {1})},
-                             {node("DequantizeLinear", {"W", "s"}, {"T"})}, 19)),
-            "float32[1,2] initializer > DequantizeLinear");
+  EXPECT_EQ(
+      shown(load_chain({raw_tensor<uint8_t>("W", TensorProto::FLOAT8E4M3FN, {1, 2}, {1, 2}), floats("s", {}, {1})},
+                       {node("DequantizeLinear", {"W", "s"}, {"T"})}, 19)),
+      "float32[1,2] initializer > DequantizeLinear");
 }
 
 TEST(OnnxConstant, OtherOperatorsAreNotFollowed) {
   EXPECT_EQ(shown(load_chain({floats("W", {1, 2}, {1, 2})}, {node("Add", {"W", "W"}, {"T"})})), "float32[1,2]");
   std::vector<NodeProto> nodes;
   for (int index = 0; index <= kMaxConstantDepth; ++index) {
-    const std::string from = index == 0 ? "W" : "t" + std::to_string(index);
-    nodes.push_back(node("Identity", {from}, {index == kMaxConstantDepth ? "T" : "t" + std::to_string(index + 1)}));
+    const std::string from = index == 0 ? "W" : numbered("t", index);
+    nodes.push_back(node("Identity", {from}, {index == kMaxConstantDepth ? "T" : numbered("t", index + 1)}));
   }
   EXPECT_EQ(shown(load_chain({floats("W", {1, 2}, {1, 2})}, nodes)), "float32[1,2]") << "deeper than allowed";
 }

@@ -44,7 +44,7 @@ class Producer {
     *graph().add_node() = node("MatMul", {tensor, "W"}, {"Y"});
     const Expected<Model> loaded = load(model_, bindings);
     return loaded && loaded->nodes.back().node.op_type == "MatMul" ? text(loaded->nodes.back(), 0)
-                                                                    : loaded.status().message();
+                                                                   : loaded.status().message();
   }
 
  private:
@@ -81,9 +81,9 @@ TEST(OnnxShapes, Broadcasting) {
   };
   EXPECT_EQ(sum("b,1,4", "3,1"), "float32[b,3,4]");
   EXPECT_EQ(sum("b,s", "b,s"), "float32[b,s]");
-  EXPECT_EQ(sum("b,s", "4"), "float32[b,4]");      // s is 4 or 1
-  EXPECT_EQ(sum("b,s", "t"), "float32[b,T_1]");    // only the call tells
-  EXPECT_EQ(sum("b,3", "4"), "float32[b,T_1]");    // wrong, but not a product's mistake
+  EXPECT_EQ(sum("b,s", "4"), "float32[b,4]");    // s is 4 or 1
+  EXPECT_EQ(sum("b,s", "t"), "float32[b,T_1]");  // only the call tells
+  EXPECT_EQ(sum("b,3", "4"), "float32[b,T_1]");  // wrong, but not a product's mistake
   EXPECT_EQ(sum("b,1", "b,1"), "float32[b,1]");
   EXPECT_EQ(Producer().input("x", "b,4").input("y", "4").then("Equal", {"x", "y"}, {"T"}).shows(), "bool[b,4]");
   EXPECT_EQ(Producer()
@@ -138,12 +138,9 @@ TEST(OnnxShapes, Reshape) {
   EXPECT_EQ(reshape("b,4", {-2, 4}), "float32[*]");
   EXPECT_NE(reshape("2,3", {4, 2}).find("Reshape 'Reshape_0': shape [2, 3] cannot become [4, 2]"), std::string::npos);
   // A target that is computed: its length is the rank.
-  EXPECT_EQ(Producer()
-                .input("x", "b,4")
-                .input("to", "3", TensorProto::INT64)
-                .then("Reshape", {"x", "to"}, {"T"})
-                .shows(),
-            "float32[T_0,T_1,T_2]");
+  EXPECT_EQ(
+      Producer().input("x", "b,4").input("to", "3", TensorProto::INT64).then("Reshape", {"x", "to"}, {"T"}).shows(),
+      "float32[T_0,T_1,T_2]");
 }
 
 TEST(OnnxShapes, ShapesThatTheGraphComputes) {
@@ -173,7 +170,8 @@ TEST(OnnxShapes, ShapesThatTheGraphComputes) {
 TEST(OnnxShapes, AxesMove) {
   const auto from = [](const std::string& dims) { return Producer().input("x", dims); };
   EXPECT_EQ(from("a,b,3").then("Transpose", {"x"}, {"T"}).shows(), "float32[3,b,a]");
-  EXPECT_EQ(from("a,b,3").then("Transpose", {"x"}, {"T"}, {integers_attribute("perm", {0, 2, 1})}).shows(), "float32[a,3,b]");
+  EXPECT_EQ(from("a,b,3").then("Transpose", {"x"}, {"T"}, {integers_attribute("perm", {0, 2, 1})}).shows(),
+            "float32[a,3,b]");
   EXPECT_EQ(from("a,b").integers("at", {0, -1}).then("Unsqueeze", {"x", "at"}, {"T"}).shows(), "float32[1,a,b,1]");
   EXPECT_EQ(Producer(11).input("x", "a,b").then("Unsqueeze", {"x"}, {"T"}, {integers_attribute("axes", {1})}).shows(),
             "float32[a,1,b]");
@@ -196,12 +194,21 @@ TEST(OnnxShapes, PartsOfTensors) {
   // Other axes are equal, so a size of one is the size of all.
   EXPECT_EQ(Producer().input("x", "a,s").input("y", "a,3").then("Concat", {"x", "y"}, {"T"}, axis(0)).shows(),
             "float32[T_0,3]");
-  EXPECT_EQ(Producer().weights("E", {160, 256}).input("x", "b,s", TensorProto::INT64)
-                .then("Gather", {"E", "x"}, {"T"}).shows(),
+  EXPECT_EQ(Producer()
+                .weights("E", {160, 256})
+                .input("x", "b,s", TensorProto::INT64)
+                .then("Gather", {"E", "x"}, {"T"})
+                .shows(),
             "float32[b,s,256]");
   const auto slice = [](const std::string& dims, int64_t start, int64_t end, int64_t step) {
-    return Producer().input("x", dims).integers("from", {start}).integers("to", {end}).integers("axis", {1})
-        .integers("step", {step}).then("Slice", {"x", "from", "to", "axis", "step"}, {"T"}).shows();
+    return Producer()
+        .input("x", dims)
+        .integers("from", {start})
+        .integers("to", {end})
+        .integers("axis", {1})
+        .integers("step", {step})
+        .then("Slice", {"x", "from", "to", "axis", "step"}, {"T"})
+        .shows();
   };
   EXPECT_EQ(slice("b,10", 2, 5, 1), "float32[b,3]");
   EXPECT_EQ(slice("b,10", -3, 100, 1), "float32[b,3]");
@@ -209,13 +216,19 @@ TEST(OnnxShapes, PartsOfTensors) {
   EXPECT_EQ(slice("b,10", 0, 10, 2), "float32[b,T_1]");
   EXPECT_EQ(slice("b,s", 1, 5, 1), "float32[b,T_1]");
   EXPECT_EQ(slice("b,s", 0, std::numeric_limits<int64_t>::max(), 1), "float32[b,s]");
-  EXPECT_EQ(Producer(9).input("x", "b,10")
-                .then("Slice", {"x"}, {"T"},
-                      {integers_attribute("starts", {1}), integers_attribute("ends", {4}), integers_attribute("axes", {1})}).shows(),
-            "float32[b,3]");
+  EXPECT_EQ(
+      Producer(9)
+          .input("x", "b,10")
+          .then("Slice", {"x"}, {"T"},
+                {integers_attribute("starts", {1}), integers_attribute("ends", {4}), integers_attribute("axes", {1})})
+          .shows(),
+      "float32[b,3]");
   EXPECT_EQ(Producer().input("x", "b,12").then("Split", {"x"}, {"S", "T", "U"}, axis(1)).shows(), "float32[b,4]");
-  EXPECT_EQ(Producer().input("x", "b,12").integers("sizes", {5, 7})
-                .then("Split", {"x", "sizes"}, {"S", "T"}, axis(1)).shows(),
+  EXPECT_EQ(Producer()
+                .input("x", "b,12")
+                .integers("sizes", {5, 7})
+                .then("Split", {"x", "sizes"}, {"S", "T"}, axis(1))
+                .shows(),
             "float32[b,7]");
   EXPECT_EQ(Producer().input("x", "b,1").integers("to", {3, 1, 4}).then("Expand", {"x", "to"}, {"T"}).shows(),
             "float32[3,b,4]");
@@ -253,12 +266,15 @@ TEST(OnnxShapes, Quantization) {
 }
 
 TEST(OnnxShapes, ValueInfoFillsWhatIsUnknown) {
-  EXPECT_EQ(Producer().input("x", "b,4").then("Foo", {"x"}, {"T"}).declared("T", "b,?,7").shows(),
-            "float32[b,T_1,7]");
+  EXPECT_EQ(Producer().input("x", "b,4").then("Foo", {"x"}, {"T"}).declared("T", "b,?,7").shows(), "float32[b,T_1,7]");
   EXPECT_EQ(Producer().input("x", "b,4").then("Foo", {"x"}, {"T"}).shows(), "[*]");
   // A name is better than an unknown size; a size that was inferred is better than what a tool may have left stale.
-  EXPECT_EQ(Producer().input("x", "b,s,4").integers("to", {-1, 4}).then("Reshape", {"x", "to"}, {"T"})
-                .declared("T", "rows,9").shows(),
+  EXPECT_EQ(Producer()
+                .input("x", "b,s,4")
+                .integers("to", {-1, 4})
+                .then("Reshape", {"x", "to"}, {"T"})
+                .declared("T", "rows,9")
+                .shows(),
             "float32[rows,4]");
   EXPECT_EQ(Producer().input("x", "b,4").then("Relu", {"x"}, {"T"}).declared("T", "b,4,1").shows(), "float32[b,4]");
 }

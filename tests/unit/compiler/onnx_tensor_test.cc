@@ -61,12 +61,14 @@ TEST(OnnxTensor, TypedFieldsAndRawDataAreTheSame) {
     int32_t value;
     std::vector<uint8_t> bytes;
   };
-  const std::vector<Small> smalls = {
-      {TensorProto::INT32, -2, bytes_of<int32_t>({-2})},      {TensorProto::INT16, -2, bytes_of<int16_t>({-2})},
-      {TensorProto::INT8, -2, bytes_of<int8_t>({-2})},        {TensorProto::UINT16, 65535, bytes_of<uint16_t>({65535})},
-      {TensorProto::UINT8, 255, {255}},                       {TensorProto::BOOL, 1, {1}},
-      {TensorProto::FLOAT16, 0x3c00, bytes_of<uint16_t>({0x3c00})},
-      {TensorProto::BFLOAT16, 0xff80, bytes_of<uint16_t>({0xff80})}};
+  const std::vector<Small> smalls = {{TensorProto::INT32, -2, bytes_of<int32_t>({-2})},
+                                     {TensorProto::INT16, -2, bytes_of<int16_t>({-2})},
+                                     {TensorProto::INT8, -2, bytes_of<int8_t>({-2})},
+                                     {TensorProto::UINT16, 65535, bytes_of<uint16_t>({65535})},
+                                     {TensorProto::UINT8, 255, {255}},
+                                     {TensorProto::BOOL, 1, {1}},
+                                     {TensorProto::FLOAT16, 0x3c00, bytes_of<uint16_t>({0x3c00})},
+                                     {TensorProto::BFLOAT16, 0xff80, bytes_of<uint16_t>({0xff80})}};
   for (const Small& small : smalls) {
     TensorProto tensor = typed(small.type, {});
     tensor.add_int32_data(small.value);
@@ -174,11 +176,13 @@ TEST_F(OnnxExternalData, IsReadFromFilesInTheFolder) {
 }
 
 TEST_F(OnnxExternalData, IsNotReadFromOutside) {
-  EXPECT_EQ(message({{"location", "/etc/passwd"}}), "external data of tensor 'w' is in '/etc/passwd': an absolute path, "
-                                                    "but only files in the model's folder are read");
+  EXPECT_EQ(message({{"location", "/etc/passwd"}}),
+            "external data of tensor 'w' is in '/etc/passwd': an absolute path, "
+            "but only files in the model's folder are read");
   for (const char* location : {"../weights.bin", "sub/../../weights.bin", "sub/.."}) {
-    EXPECT_EQ(message({{"location", location}}), std::string("external data of tensor 'w' is in '") + location +
-                                                     "': a path with '..', but only files in the model's folder are read");
+    EXPECT_EQ(message({{"location", location}}),
+              std::string("external data of tensor 'w' is in '") + location +
+                  "': a path with '..', but only files in the model's folder are read");
   }
   for (const char* location : {"outer_link.bin", "outer_folder/secret.bin"}) {
     EXPECT_EQ(message({{"location", location}}),

@@ -96,6 +96,11 @@ Status read_dtype(const Node& node, Problem& problem) {
   char first = 'A';
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const NodeInput& input = node.inputs[i];
+    if (!input.foreign_dtype.empty()) {
+      return Status::invalid(fmt::format("dtype {} of {}; allowed: bfloat16, float16, float32, float64, int32, int64, "
+                                         "uint32, uint64",
+                                         input.foreign_dtype, "ABC"[i]));
+    }
     if (input.is_absent || !input.dtype) continue;
     if (dtype && *dtype != *input.dtype) {
       return Status::invalid(fmt::format("dtype mismatch: {} has {}, {} has {}; allowed: one type for all operands",

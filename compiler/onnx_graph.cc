@@ -30,6 +30,7 @@ constexpr size_t kMaxNameBytes = 1024;
 constexpr size_t kMaxPathBytes = 8192;
 
 using OpsetVersions = std::unordered_map<std::string, int64_t>;
+using GraphResults = std::vector<const Value*>;
 using TypesByName = std::unordered_map<std::string_view, const TypeProto*>;
 
 std::string standard_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
@@ -80,7 +81,8 @@ class Walk {
     GEMMC_RETURN_IF_ERROR(index_functions());
     Expected<OpsetVersions> opsets = opset_versions(model_.opset_import());
     if (!opsets) return opsets.status();
-    GEMMC_RETURN_IF_ERROR(walk_graph(model_.graph(), nullptr, {*opsets, nullptr, "", 0, 0}));
+    const Expected<GraphResults> results = walk_graph(model_.graph(), nullptr, {*opsets, nullptr, "", 0, 0});
+    if (!results) return results.status();
     for (Function* function : in_file_order_) {
       if (function->is_walked) continue;
       const std::vector<Value*> inputs = unknown_inputs(*function->proto);
@@ -181,7 +183,8 @@ class Walk {
                         "UTF-8",
                         in_quotes(value.name), in_quotes(dim.dim_param()), kMaxDimNameBytes));
       }
-      return table_.named(dim.dim_param());
+      // Names inside a function are the function's own: equal ones in two calls need not be equal sizes.
+      return open_functions_ > 0 ? unknown : table_.named(dim.dim_param());
     }
     if (dim.dim_value() < 0) {
       return Status::invalid(fmt::format("tensor {} has dimension {}, but has to have dimensions >= 0",
@@ -191,7 +194,7 @@ class Walk {
     return dim.dim_value() == 0 ? unknown : SymDim{dim.dim_value()};
   }
 
-  Status walk_graph(const GraphProto& graph, const Scope* outer, const Place& place) {
+  Expected<GraphResults> walk_graph(const GraphProto& graph, const Scope* outer, const Place& place) {
     if (place.subgraph_depth > kMaxSubgraphDepth) {
       return Status::invalid(fmt::format("subgraphs are nested deeper than {}", kMaxSubgraphDepth));
     }
@@ -204,11 +207,15 @@ class Walk {
       for (const ::onnx::ValueInfoProto& info : *list) types.emplace(info.name(), &info.type());
     }
     GEMMC_RETURN_IF_ERROR(walk_nodes(graph.node(), scope, types, place));
+    GraphResults results;
     for (const ::onnx::ValueInfoProto& output : graph.output()) {
-      if (scope.find(output.name()) != nullptr) continue;
-      return Status::invalid(fmt::format("graph output {} is computed nowhere", in_quotes(output.name())));
+      Value* const* value = scope.find(output.name());
+      if (value == nullptr) {
+        return Status::invalid(fmt::format("graph output {} is computed nowhere", in_quotes(output.name())));
+      }
+      results.push_back(*value);
     }
-    return Status::ok();
+    return results;
   }
 
   Status define_inputs(const GraphProto& graph, Scope& scope) {
@@ -278,15 +285,8 @@ class Walk {
       return bind_outputs(op, *results, scope, types);
     }
     GEMMC_RETURN_IF_ERROR(set_opset(op, place));
-    for (const AttributeProto& attribute : node.attribute()) {
-      const AttributeProto* given = op.resolve(attribute);
-      if (given == nullptr) continue;
-      if (given->has_g()) GEMMC_RETURN_IF_ERROR(walk_subgraph(given->g(), op, attribute.name(), scope, place));
-      for (int part = 0; part < given->graphs_size(); ++part) {
-        const std::string step = fmt::format("{}_{}", attribute.name(), part);
-        GEMMC_RETURN_IF_ERROR(walk_subgraph(given->graphs(part), op, step, scope, place));
-      }
-    }
+    const Expected<std::vector<GraphResults>> bodies = walk_bodies(op, scope, place);
+    if (!bodies) return bodies.status();
     note_consumer(op, inputs);
 
     std::vector<Value*> outputs;
@@ -296,6 +296,7 @@ class Walk {
       outputs.push_back(*value);
     }
     GEMMC_RETURN_IF_ERROR(infer_outputs({op, inputs, outputs, files_}));
+    if (op.is_standard() && node.op_type() == "If") join_branches(*bodies, outputs);
     for (Value* output : outputs) {
       if (output != nullptr) GEMMC_RETURN_IF_ERROR(refine(*output, output->name, types));
     }
@@ -318,11 +319,39 @@ class Walk {
         fmt::format("opset_import has {} for ONNX's own operators, needed by node {}", found, in_quotes(op.name())));
   }
 
-  Status walk_subgraph(const GraphProto& graph, const OnnxOp& op, const std::string& step, const Scope& scope,
-                       const Place& place) {
-    return walk_graph(graph, &scope,
-                      {place.opsets, place.call, joined(place.path, fmt::format("{}/{}", op.name(), step)),
-                       place.subgraph_depth + 1, place.call_depth});
+  // The bodies that the node's attributes hold, with their results.
+  Expected<std::vector<GraphResults>> walk_bodies(const OnnxOp& op, const Scope& scope, const Place& place) {
+    std::vector<GraphResults> bodies;
+    const auto walk = [&](const GraphProto& graph, const std::string& step) {
+      const std::string path = joined(place.path, fmt::format("{}/{}", op.name(), step));
+      Expected<GraphResults> results =
+          walk_graph(graph, &scope, {place.opsets, place.call, path, place.subgraph_depth + 1, place.call_depth});
+      if (results) bodies.push_back(*std::move(results));
+      return results.status();
+    };
+    for (const AttributeProto& attribute : op.node->attribute()) {
+      const AttributeProto* given = op.resolve(attribute);
+      if (given == nullptr) continue;
+      if (given->has_g()) GEMMC_RETURN_IF_ERROR(walk(given->g(), attribute.name()));
+      for (int part = 0; part < given->graphs_size(); ++part) {
+        GEMMC_RETURN_IF_ERROR(walk(given->graphs(part), fmt::format("{}_{}", attribute.name(), part)));
+      }
+    }
+    return bodies;
+  }
+
+  // An If's results are known as far as its branches agree.
+  static void join_branches(const std::vector<GraphResults>& branches, const std::vector<Value*>& outputs) {
+    if (branches.size() != 2) return;
+    const size_t count = std::min({branches[0].size(), branches[1].size(), outputs.size()});
+    for (size_t position = 0; position < count; ++position) {
+      const Value* left = branches[0][position];
+      const Value* right = branches[1][position];
+      Value* output = outputs[position];
+      if (left == nullptr || right == nullptr || output == nullptr) continue;
+      if (left->type == right->type) output->type = left->type;
+      if (left->shape == right->shape) output->shape = left->shape;
+    }
   }
 
   void note_consumer(const OnnxOp& op, const std::vector<Value*>& inputs) {
@@ -408,7 +437,9 @@ class Walk {
     const std::string domain = proto.domain().empty() ? "ai.onnx" : proto.domain();
     const std::string path = joined(caller, fmt::format("function {}:{}", domain, proto.name()));
     function.is_walked = function.is_open = true;
+    ++open_functions_;
     const Status status = walk_nodes(proto.node(), scope, {}, {function.opsets, call, path, 0, call_depth});
+    --open_functions_;
     function.is_open = false;
     GEMMC_RETURN_IF_ERROR(status);
 
@@ -443,6 +474,7 @@ class Walk {
   FoundNodes found_;
   std::unordered_map<std::string, Function> functions_;
   std::vector<Function*> in_file_order_;
+  int open_functions_ = 0;
   int64_t work_ = 0;
 };
 

@@ -135,9 +135,19 @@ Status infer_dynamic_quantize(const Inference& inference) {
   return Status::ok();
 }
 
-const std::unordered_map<std::string_view, Rule>& standard_rules() {
+// Operators whose results have the first operand's type, and a shape that is not worked out here.
+Status infer_type_only(const Inference& inference) {
+  for (Value* output : inference.outputs) {
+    if (output != nullptr) output->type = inference.type(0);
+  }
+  return Status::ok();
+}
+
+using Rules = std::unordered_map<std::string_view, Rule>;
+
+const Rules& standard_rules() {
   static const auto* const kRules = [] {
-    auto* rules = new std::unordered_map<std::string_view, Rule>{
+    auto* rules = new Rules{
         {"Constant", infer_constant},
         {"Identity", infer_identity},
         {"Cast", infer_cast},
@@ -213,10 +223,46 @@ const std::unordered_map<std::string_view, Rule>& standard_rules() {
     add(infer_comparison, {"And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Or", "Xor"});
     add(infer_reduce, {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
                        "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"});
+    add(infer_type_only, {"Attention",
+                          "Compress",
+                          "ConvTranspose",
+                          "DepthToSpace",
+                          "Einsum",
+                          "GRU",
+                          "GatherElements",
+                          "GatherND",
+                          "GridSample",
+                          "LSTM",
+                          "Pad",
+                          "RNN",
+                          "Range",
+                          "Resize",
+                          "ReverseSequence",
+                          "RotaryEmbedding",
+                          "ScatterElements",
+                          "ScatterND",
+                          "SpaceToDepth",
+                          "Tile"});
     add(infer_pool, {"AveragePool", "LpPool", "MaxPool"});
     add(infer_global_pool, {"GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool"});
     return rules;
   }();
+  return *kRules;
+}
+
+// ONNX Runtime's own operators, which its optimizer puts in the place of standard ones.
+const Rules& runtime_rules() {
+  static const auto* const kRules = new Rules{{"Attention", infer_type_only},
+                                              {"BiasGelu", infer_same},
+                                              {"FastGelu", infer_same},
+                                              {"FusedMatMul", infer_type_only},
+                                              {"Gelu", infer_same},
+                                              {"GroupQueryAttention", infer_type_only},
+                                              {"MatMulNBits", infer_type_only},
+                                              {"MultiHeadAttention", infer_type_only},
+                                              {"QuickGelu", infer_same},
+                                              {"SkipLayerNormalization", infer_same},
+                                              {"SkipSimplifiedLayerNormalization", infer_same}};
   return *kRules;
 }
 
@@ -287,9 +333,12 @@ SymShape broadcast(const Inference& inference, const SymShape& left, const SymSh
 }
 
 Status infer_outputs(const Inference& inference) {
-  if (inference.outputs.empty() || inference.outputs[0] == nullptr || !inference.op.is_standard()) return Status::ok();
-  const auto rule = standard_rules().find(inference.op.node->op_type());
-  return rule != standard_rules().end() ? rule->second(inference) : Status::ok();
+  if (inference.outputs.empty() || inference.outputs[0] == nullptr) return Status::ok();
+  const bool is_known_domain = inference.op.is_standard() || inference.op.node->domain() == "com.microsoft";
+  if (!is_known_domain) return Status::ok();
+  const Rules& rules = inference.op.is_standard() ? standard_rules() : runtime_rules();
+  const auto rule = rules.find(inference.op.node->op_type());
+  return rule != rules.end() ? rule->second(inference) : Status::ok();
 }
 
 bool is_elementwise_pair(const OnnxOp& op) {

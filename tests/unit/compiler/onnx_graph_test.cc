@@ -65,6 +65,19 @@ TEST(OnnxGraph, BodiesSeeTheNamesAroundThem) {
                                       "if_1/else_branch|other|float32[m,4]; float32[4,3] initializer ="}));
 }
 
+TEST(OnnxGraph, AnIfIsKnownAsFarAsItsBranchesAgree) {
+  const auto joined = [](const std::string& other) {
+    ModelProto made = base();
+    *made.mutable_graph()->add_input() = value_info("C", kFloat, other);
+    *made.mutable_graph()->add_node() = node(
+        "If", {"cond"}, {"x"}, {attribute("then_branch", body({"A"}, {})), attribute("else_branch", body({"C"}, {}))});
+    *made.mutable_graph()->add_node() = node("MatMul", {"x", "B"}, {"y"}, {}, "fc");
+    return operands(load(made));
+  };
+  EXPECT_EQ(joined("m,4"), "float32[m,4]; float32[4,5] initializer =");
+  EXPECT_EQ(joined("n,4"), "float32[*]; float32[4,5] initializer =");
+}
+
 TEST(OnnxGraph, BodyInputsAreKnownAsFarAsDeclared) {
   ModelProto made = base();
   GraphProto scan = body({"s_out", "y"}, {node("MatMul", {"row", "B"}, {"y"}), node("Identity", {"s"}, {"s_out"})});
@@ -109,6 +122,18 @@ TEST(OnnxGraph, ACallOfAFunctionHasTheCallersOperandsAndAttributes) {
   EXPECT_EQ(loaded->nodes[0].consumers, Names{"Relu"}) << "read outside the function";
   // No scale in the second call: which alpha is meant cannot be known, so it is none that node_to_problem takes.
   EXPECT_EQ(loaded->nodes[1].node.attributes[0].kind, NodeAttribute::Kind::kOther);
+}
+
+TEST(OnnxGraph, DimensionNamesInAFunctionAreNotTheModels) {
+  ModelProto made = base();
+  GraphProto branch = body({"p"}, {node("Foo", {"x"}, {"f"}), node("MatMul", {"f", "x"}, {"p"}, {}, "mm")});
+  *branch.add_value_info() = value_info("f", kFloat, "m,7");
+  *made.add_functions() =
+      function("my", "F", {"x"}, {"y"}, {node("If", {"x"}, {"y"}, {attribute("then_branch", branch)}, "if_1")});
+  auto call = node("F", {"A"}, {"y"}, {}, "call");
+  call.set_domain("my");
+  *made.mutable_graph()->add_node() = call;
+  EXPECT_EQ(lines(load(made)), Names{"call/function my:F/if_1/then_branch|mm|float32[f_0,7]; float32[m,4]"});
 }
 
 TEST(OnnxGraph, FunctionsThatNothingCallsAreListedOnce) {
@@ -170,6 +195,16 @@ TEST(OnnxGraph, IntegerProductsAreListedWithTheirTypes) {
   EXPECT_EQ(loaded->nodes[0].node.inputs[0].dtype, std::nullopt);
   EXPECT_EQ(loaded->nodes[0].node.inputs[0].foreign_dtype, "uint8");
   EXPECT_EQ(loaded->nodes[0].node.op_type, "MatMulInteger");
+}
+
+TEST(OnnxGraph, ForeignTypesAreRefusedByName) {
+  const ModelProto made = matmul_model(value_info("A", TensorProto::UINT8, "m,4"), float_zeros("B", {4, 5}));
+  const Expected<Model> loaded = load(made);
+  ASSERT_TRUE(loaded) << loaded.status().message();
+  const Expected<Problem> problem = node_to_problem(loaded->nodes[0].node);
+  EXPECT_EQ(problem.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(problem.status().message().starts_with("dtype uint8 of A; allowed: bfloat16, "))
+      << problem.status().message();
 }
 
 TEST(OnnxGraph, TheOpsetIsTheImportOfTheDomain) {

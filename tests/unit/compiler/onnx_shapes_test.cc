@@ -265,6 +265,25 @@ TEST(OnnxShapes, Quantization) {
             "float16[b,4]");
 }
 
+TEST(OnnxShapes, SomeOperatorsOnlyKeepTheType) {
+  EXPECT_EQ(Producer().input("x", "b,4").then("Pad", {"x"}, {"T"}).shows(), "float32[*]");
+  EXPECT_EQ(Producer().input("x", "b,4", TensorProto::FLOAT16).then("LSTM", {"x"}, {"y", "T"}).shows(), "float16[*]");
+}
+
+TEST(OnnxShapes, OperatorsOfOtherDomains) {
+  const auto fused = [](const std::string& domain) {
+    ModelProto made = model();
+    *made.mutable_graph()->add_input() = value_info("x", TensorProto::FLOAT, "b,4");
+    NodeProto gelu = node("BiasGelu", {"x", "x"}, {"T"});
+    gelu.set_domain(domain);
+    *made.mutable_graph()->add_node() = gelu;
+    *made.mutable_graph()->add_node() = node("MatMul", {"T", "T"}, {"Y"});
+    return operands(load(made));
+  };
+  EXPECT_EQ(fused("com.microsoft"), "float32[b,4]; float32[b,4]");
+  EXPECT_EQ(fused("my"), "[*]; [*]");
+}
+
 TEST(OnnxShapes, ValueInfoFillsWhatIsUnknown) {
   EXPECT_EQ(Producer().input("x", "b,4").then("Foo", {"x"}, {"T"}).declared("T", "b,?,7").shows(), "float32[b,T_1,7]");
   EXPECT_EQ(Producer().input("x", "b,4").then("Foo", {"x"}, {"T"}).shows(), "[*]");

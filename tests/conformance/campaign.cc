@@ -90,7 +90,8 @@ void Campaign::run_family(const Instance& instance, const MakeInstance& make, co
   const CountKey key{kind_, instance.problem.dtype, schedule.family, session_.target().level, ConformanceRoute::kJit};
   if (!compiled) {
     count_run(key, false);
-    return fail(instance, "JIT", fmt::format("not compiled: {}", compiled.status().message()), print_schedule(schedule));
+    return fail(instance, "JIT", fmt::format("not compiled: {}", compiled.status().message()),
+                print_schedule(schedule));
   }
   const Artifact& artifact = compiled->kernel->artifact();
   EXPECT_EQ(artifact.target, session_.target());

@@ -82,7 +82,8 @@ void run_case(const Case& test_case, Campaign& campaign) {
   if (const auto unknown = unknown_rank_problem(*problem)) variants.push_back(*unknown);
   for (const Problem& variant : variants) {
     const auto make = [&test_case, variant] { return instance_of(test_case, variant); };
-    if (test_case.hints.y_is_c) EXPECT_TRUE(make().allows_in_place());
+    const bool c_is_known = !variant.c || variant.c->has_known_rank;
+    EXPECT_TRUE(!test_case.hints.y_is_c || !c_is_known || make().allows_in_place());
     for (int i = 0; i < test_case.hints.repeat; ++i) {
       if (!campaign.run(make, options)) break;
     }
@@ -109,14 +110,10 @@ TEST_P(CasesTest, GiveTheExpectedResult) {
 
 INSTANTIATE_TEST_SUITE_P(Levels, CasesTest,
                          ::testing::Combine(::testing::ValuesIn(all_levels()), ::testing::Values("worked", "reported")),
-                         [](const auto& info) {
-                           std::string text = std::get<0>(info.param) + "_" + std::get<1>(info.param);
-                           std::replace(text.begin(), text.end(), '-', '_');
-                           return text;
-                         });
+                         [](const auto& info) { return test_name(std::get<0>(info.param), std::get<1>(info.param)); });
 
-// The members of a group differ in one thing that a careless cache key would miss: each right after the others, in both
-// orders, in one session.
+// The members of a group differ in one thing that a careless cache key would miss. CasesTest runs them one after the
+// other in one session; here they come in the opposite order.
 TEST(CaseGroupsTest, MembersDoNotServeEachOther) {
   std::map<std::string, std::vector<Case>> groups;
   for (const Case& test_case : read_cases("reported")) {
@@ -127,13 +124,11 @@ TEST(CaseGroupsTest, MembersDoNotServeEachOther) {
   ASSERT_TRUE(host) << host.status().message();
   for (auto& [group, members] : groups) {
     EXPECT_GT(members.size(), 1u) << group;
-    for (int order = 0; order < 2; ++order) {
-      Campaign campaign("groups", *host);
-      for (const Case& member : members) {
-        EXPECT_TRUE(member.expect.is_ok) << member.id;
-        run_case(member, campaign);
-      }
-      std::reverse(members.begin(), members.end());
+    std::reverse(members.begin(), members.end());
+    Campaign campaign("groups", *host);
+    for (const Case& member : members) {
+      EXPECT_TRUE(member.expect.is_ok) << member.id;
+      run_case(member, campaign);
     }
   }
 }

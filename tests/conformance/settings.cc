@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 
@@ -66,6 +66,12 @@ Target target_of(const std::string& level) {
   Expected<Target> target = parse_target(level);
   if (!target) throw std::runtime_error(target.status().message());
   return *target;
+}
+
+std::string test_name(const std::string& level, std::string_view word) {
+  std::string text = fmt::format("{}_{}", level, word);
+  std::replace(text.begin(), text.end(), '-', '_');
+  return text;
 }
 
 std::string reason_to_skip(const std::string& level) {

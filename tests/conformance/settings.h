@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/target.h"
@@ -35,5 +36,7 @@ std::vector<std::string> all_levels();
 // Empty where the settings and this machine allow the level; else the reason.
 std::string reason_to_skip(const std::string& level);
 Target target_of(const std::string& level);
+// "x86_64_v3_float32", a name that GoogleTest takes.
+std::string test_name(const std::string& level, std::string_view word);
 
 }  // namespace gemmc::testing

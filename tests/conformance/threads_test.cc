@@ -1,5 +1,6 @@
 // Many threads, one session: equal requests compile once, different ones do not disturb each other, all results are
 // right.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,6 +10,7 @@
 #include "api/session.h"
 #include "compiler/node.h"
 #include "core/problem_string.h"
+#include "tests/conformance/counts.h"
 #include "tests/conformance/settings.h"
 #include "tests/support/cases.h"
 #include "tests/support/kernel_run.h"
@@ -37,6 +39,11 @@ std::string ask_and_run(Session& session, const Instance& instance) {
   if (!compiled) return print_problem(instance.problem) + ": " + compiled.status().message();
   KernelRun run;
   const RunResult result = run.run(compiled->kernel->entry(), instance, Placement{}, within_bounds);
+  const Artifact& artifact = compiled->kernel->artifact();
+  const Expected<Schedule> schedule = parse_schedule(artifact.schedule);
+  if (!schedule) return schedule.status().message();
+  count_run({"threads", instance.problem.dtype, schedule->family, artifact.target.level, ConformanceRoute::kJit},
+            result.is_right());
   return result.is_right() ? "" : print_problem(instance.problem) + ": " + result.failure;
 }
 
@@ -76,7 +83,7 @@ TEST(ThreadsTest, TheSameNodeIsCompiledOnce) {
     Session session(host());
     on_all_threads([&](int thread) {
       // The same kernel under other names and with other values and sizes.
-      const std::string name = "m" + std::to_string(thread);
+      const std::string name = fmt::format("m{}", thread);
       return ask_and_run(session,
                          instance_of("gemm f32 m=?" + name + " n=24 k=40 tb c=n alpha=0.5",
                                      std::to_string(3 + thread) + "x40 24x40 24", static_cast<uint64_t>(thread)));

@@ -1,10 +1,12 @@
 // Artifact -> Kernel, with ORC. The one place of the runtime where LLVM's errors become Status.
 #include <fmt/format.h>
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
+#include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/Support/TargetSelect.h>
 
+#include <cstring>
 #include <mutex>
 
 #include "runtime/kernel.h"
@@ -31,8 +33,31 @@ class OrcKernel final : public Kernel {
   std::unique_ptr<llvm::orc::LLJIT> jit_;
 };
 
-Status failure(const Artifact& artifact, llvm::Error error) {
-  return Status::internal(fmt::format("loading kernel {}: {}", artifact.symbol, llvm::toString(std::move(error))));
+// What the linker said while it worked; the error of the lookup that started it names only the symbol.
+struct LinkReports {
+  std::mutex mutex;
+  std::string text;
+
+  void add(llvm::Error error) {
+    const std::lock_guard lock(mutex);
+    text += "; " + llvm::toString(std::move(error));
+  }
+  std::string take() {
+    const std::lock_guard lock(mutex);
+    return std::move(text);
+  }
+};
+
+// The functions that LLVM calls of itself, see docs/kernel-abi.md. Nothing else of this process is visible to a kernel.
+llvm::Error define_memory_functions(llvm::orc::LLJIT& jit) {
+  const auto symbol = [](auto* function) {
+    return llvm::orc::ExecutorSymbolDef(llvm::orc::ExecutorAddr::fromPtr(function),
+                                        llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable);
+  };
+  llvm::orc::ExecutionSession& session = jit.getExecutionSession();
+  return jit.getMainJITDylib().define(llvm::orc::absoluteSymbols({{session.intern("memcpy"), symbol(&std::memcpy)},
+                                                                  {session.intern("memmove"), symbol(&std::memmove)},
+                                                                  {session.intern("memset"), symbol(&std::memset)}}));
 }
 
 }  // namespace
@@ -52,15 +77,21 @@ Expected<std::shared_ptr<const Kernel>> load_kernel(Artifact artifact) {
                    return std::make_unique<llvm::orc::ObjectLinkingLayer>(session, std::move(*memory));
                  })
                  .create();
-  if (!jit) return failure(artifact, jit.takeError());
+  const auto reports = std::make_shared<LinkReports>();
+  const auto failure = [&](llvm::Error error) {
+    return Status::internal(fmt::format("loading kernel {}: {}{}", artifact.symbol, llvm::toString(std::move(error)), reports->take()));
+  };
+  if (!jit) return failure(jit.takeError());
+  (*jit)->getExecutionSession().setErrorReporter([reports](llvm::Error error) { reports->add(std::move(error)); });
+  if (auto error = define_memory_functions(**jit)) return failure(std::move(error));
   const llvm::StringRef object(reinterpret_cast<const char*>(artifact.object.data()), artifact.object.size());
   if (auto error = (*jit)->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, artifact.symbol))) {
-    return failure(artifact, std::move(error));
+    return failure(std::move(error));
   }
   auto typed = (*jit)->lookup(artifact.symbol);
-  if (!typed) return failure(artifact, typed.takeError());
+  if (!typed) return failure(typed.takeError());
   auto uniform = (*jit)->lookup(artifact.symbol + "_call");
-  if (!uniform) return failure(artifact, uniform.takeError());
+  if (!uniform) return failure(uniform.takeError());
   return std::shared_ptr<const Kernel>(std::make_shared<OrcKernel>(
       std::move(artifact), uniform->toPtr<gemmc_kernel_entry>(), typed->toPtr<void*>(), std::move(*jit)));
 }

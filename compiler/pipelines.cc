@@ -52,6 +52,13 @@ Halide::Target halide_target(const Target& target) {
   return result;
 }
 
+// Halide's messages end with a line break.
+std::string one_message(const Halide::Error& error) {
+  std::string text = error.what();
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
 Pipeline lower(HalideFunction function, const Halide::Target& target, bool with_loop_nest) {
   Halide::Module module = function.output.compile_to_module(function.arguments, function.name, target);
   // External linkage leaves out Halide's argv wrapper and metadata, which would keep the body alive.
@@ -91,7 +98,7 @@ Expected<std::vector<Pipeline>> build_pipelines(const Problem& problem, const Sc
     }
     return pipelines;
   } catch (const Halide::Error& error) {
-    return Status::internal(fmt::format("Halide: {}", error.what()));
+    return Status::internal(fmt::format("Halide: {}", one_message(error)));
   } catch (const std::exception& error) {
     return Status::environment(fmt::format("while compiling: {}", error.what()));
   }

@@ -1,0 +1,180 @@
+// What every kernel's code must be, whatever its family, type and CPU.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <llvm/AsmParser/Parser.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Operator.h>
+#include <llvm/Support/SourceMgr.h>
+
+#include "compiler/compile.h"
+#include "compiler/fma_mark.h"
+#include "core/key.h"
+#include "core/problem_string.h"
+#include "schedules/family_table.h"
+#include "tests/unit/compiler/object_symbols.h"
+
+namespace gemmc {
+namespace {
+
+struct Kernel {
+  Problem problem;
+  Target target;
+  Artifact artifact;
+  Explanation texts;
+};
+
+// Nothing where the family refuses the problem.
+std::optional<Kernel> compile_kernel(const std::string& text, Family family, const std::string& target_word) {
+  Expected<Problem> problem = parse_problem(text);
+  if (!problem) {
+    ADD_FAILURE() << problem.status().message();
+    return std::nullopt;
+  }
+  Kernel kernel{*problem, *parse_target(target_word), {}, {}};
+  const Problem canonical_problem = canonical(kernel.problem).problem;
+  for (const FamilyVerdict& verdict : judge_families(canonical_problem, kernel.target)) {
+    if (verdict.family == family && verdict.refusal) return std::nullopt;
+  }
+  CompileOptions options;
+  options.schedule = heuristic_schedule(family, canonical_problem, kernel.target);
+  Expected<Artifact> artifact = compile(kernel.problem, kernel.target, options, &kernel.texts);
+  if (!artifact) {
+    ADD_FAILURE() << artifact.status().message();
+    return std::nullopt;
+  }
+  kernel.artifact = *std::move(artifact);
+  return kernel;
+}
+
+// Needs nothing of its surroundings but what LLVM calls of itself: no heap, no libm, no Halide runtime.
+void check_symbols(const Kernel& kernel) {
+  const testing::ObjectSymbols symbols = testing::object_symbols(kernel.artifact.object);
+  EXPECT_EQ(symbols.defined, (std::set<std::string>{kernel.artifact.symbol, kernel.artifact.symbol + "_call"}));
+  for (const std::string& name : symbols.undefined) {
+    EXPECT_TRUE(name == "memcpy" || name == "memmove" || name == "memset") << name << " is undefined";
+  }
+}
+
+// IEEE arithmetic as written, calls of nothing but intrinsics, and the multiply-adds of the K loop fused where the CPU can.
+void check_ir(const Kernel& kernel) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic diagnostic;
+  const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(kernel.texts.llvm_ir, diagnostic, context);
+  ASSERT_NE(module, nullptr) << diagnostic.getMessage().str();
+  bool has_fma = false;
+  for (const llvm::Function& function : *module) {
+    if (function.isDeclaration()) {
+      EXPECT_TRUE(function.isIntrinsic()) << function.getName().str() << " is called";
+      has_fma = has_fma || function.getName().starts_with("llvm.fma.");
+      EXPECT_FALSE(function.getName().starts_with("llvm.fmuladd")) << function.getName().str();
+      continue;
+    }
+    EXPECT_EQ(function.getFnAttribute("target-cpu").getValueAsString().str(), kernel.target.level);
+    for (const char* attribute : {"unsafe-fp-math", "no-nans-fp-math", "no-infs-fp-math", "denormal-fp-math", "denormal-fp-math-f32"}) {
+      EXPECT_FALSE(function.hasFnAttribute(attribute)) << attribute;
+    }
+    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+      if (const auto* arithmetic = llvm::dyn_cast<llvm::FPMathOperator>(&instruction)) {
+        EXPECT_FALSE(arithmetic->getFastMathFlags().any()) << std::string(instruction.getOpcodeName());
+      }
+      if (const auto* stack = llvm::dyn_cast<llvm::AllocaInst>(&instruction)) {
+        EXPECT_TRUE(stack->isStaticAlloca()) << "the stack grows while the kernel runs";
+      }
+    }
+  }
+  EXPECT_EQ(has_fma, !is_integer(kernel.problem.dtype) && kernel.target.has(kFma));
+  EXPECT_EQ(kernel.texts.llvm_ir.find(std::to_string(kFmaMark32)), std::string::npos);
+  EXPECT_EQ(kernel.texts.llvm_ir.find(std::to_string(static_cast<int64_t>(kFmaMark64))), std::string::npos);
+}
+
+// No instruction beyond the CPU level: by the registers and the prefixes that older levels do not have.
+void check_assembly(const Kernel& kernel) {
+  const std::string& assembly = kernel.texts.assembly;
+  EXPECT_NE(assembly.find(kernel.artifact.symbol + "_call:"), std::string::npos);
+  const bool zmm = assembly.find("%zmm") != std::string::npos, ymm = assembly.find("%ymm") != std::string::npos;
+  const bool masks = assembly.find("%k1") != std::string::npos, vex = assembly.find("\tv") != std::string::npos;
+  if (kernel.target.has(kAvx512)) {
+    EXPECT_TRUE(zmm) << "vectors are not as wide as they could be";
+  } else {
+    EXPECT_FALSE(zmm || masks);
+    EXPECT_EQ(ymm, kernel.target.has(kAvx2));
+    EXPECT_EQ(vex, kernel.target.has(kAvx2));
+  }
+  EXPECT_EQ(assembly.find("ldmxcsr"), std::string::npos) << "the floating-point state is the caller's";
+}
+
+class GeneratedCode : public ::testing::TestWithParam<std::tuple<std::string, DType>> {};
+
+TEST_P(GeneratedCode, OfEveryFamilyAndForm) {
+  const auto& [target, dtype] = GetParam();
+  const std::string type(short_name(dtype));
+  const std::pair<Family, std::string> kProblems[] = {
+      {Family::kTiled, "gemm " + type + " m=19 n=37 k=9 c=mn alpha=2 beta=3"},
+      {Family::kTiled, "gemm " + type + " m=40 n=40 k=1 alpha=0"},
+      {Family::kGeneral, "gemm " + type + " m=?m n=?n k=?k c=* alpha=2 beta=3"},
+      {Family::kGeneral, "matmul " + type + " a=?bx?mx?k b=?cx?kx?n sa=?x?x? sb=?x?x? sy=?x?x?"},
+  };
+  int compiled = 0;
+  for (const auto& [family, text] : kProblems) {
+    SCOPED_TRACE(fmt::format("{} {} '{}'", target, name(family), text));
+    const std::optional<Kernel> kernel = compile_kernel(text, family, target);
+    if (!kernel) continue;
+    ++compiled;
+    check_symbols(*kernel);
+    check_ir(*kernel);
+    check_assembly(*kernel);
+  }
+  EXPECT_EQ(compiled, size_bytes(dtype) == 2 ? 2 : 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(, GeneratedCode,
+                         ::testing::Combine(::testing::Values("x86-64-v2", "x86-64-v3", "x86-64-v4"),
+                                            ::testing::ValuesIn(kAllDTypes)),
+                         [](const auto& info) {
+                           std::string text = std::get<0>(info.param) + "_" + std::string(name(std::get<1>(info.param)));
+                           for (char& c : text) c = c == '-' ? '_' : c;
+                           return text;
+                         });
+
+TEST(GeneratedEpilogue, AlphaAndBetaOfEveryKind) {
+  for (const char* alpha : {"1", "-1", "0", "0.1", "inf", "nan"}) {
+    for (const char* beta : {"1", "-1", "-0.5", "nan"}) {
+      const std::string text = fmt::format("gemm f32 m=2 n=9 k=3 c=mn alpha={} beta={}", alpha, beta);
+      SCOPED_TRACE(text);
+      ASSERT_TRUE(compile_kernel(text, Family::kTiled, "x86-64-v3"));
+    }
+  }
+  for (const char* scalars : {"alpha=-1 beta=-1", "alpha=0.5 beta=-2", "alpha=-3e38 beta=3e38", "alpha=0 beta=0.1"}) {
+    for (const char* type : {"i32", "u64", "bf16", "f16", "f64"}) {
+      const std::string text = fmt::format("gemm {} m=?m n=9 k=3 c=n {}", type, scalars);
+      SCOPED_TRACE(text);
+      ASSERT_TRUE(compile_kernel(text, Family::kGeneral, "x86-64-v2"));
+    }
+  }
+}
+
+// One rounding at alpha and one at the sum with C, unless beta makes them one fma.
+TEST(GeneratedEpilogue, ContractsNothingByItself) {
+  const auto ir = [](const std::string& scalars) {
+    const auto kernel = compile_kernel("gemm f32 m=1 n=8 k=1 c=mn " + scalars, Family::kTiled, "x86-64-v3");
+    return kernel ? kernel->texts.llvm_ir : "";
+  };
+  const auto count = [](const std::string& text, const std::string& what) {
+    int found = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+    return found;
+  };
+  const std::string scaled = ir("alpha=3");
+  EXPECT_EQ(count(scaled, "call <8 x float> @llvm.fma"), 1) << scaled;
+  EXPECT_EQ(count(scaled, " fmul <8 x float>"), 1) << scaled;
+  EXPECT_EQ(count(scaled, " fadd <8 x float>"), 1) << scaled;
+  const std::string fused = ir("alpha=3 beta=5");
+  EXPECT_EQ(count(fused, "call <8 x float> @llvm.fma"), 2) << fused;
+  EXPECT_EQ(count(fused, " fadd <8 x float>"), 0) << fused;
+}
+
+}  // namespace
+}  // namespace gemmc

@@ -1,0 +1,136 @@
+#include "schedules/family_table.h"
+
+#include <gtest/gtest.h>
+
+#include "core/problem_string.h"
+
+namespace gemmc {
+namespace {
+
+Target target(std::string_view word) { return *parse_target(word); }
+
+Problem problem(const std::string& text) {
+  Expected<Problem> parsed = parse_problem(text);
+  EXPECT_TRUE(parsed) << text << ": " << parsed.status().message();
+  return parsed ? canonical(*parsed).problem : Problem{};
+}
+
+FamilyVerdict verdict(Family family, const std::string& text, std::string_view target_word = "x86-64-v3") {
+  for (FamilyVerdict& candidate : judge_families(problem(text), target(target_word))) {
+    if (candidate.family == family) return std::move(candidate);
+  }
+  ADD_FAILURE() << "no verdict of family " << name(family);
+  return {};
+}
+
+TEST(FamilyTable, BestFirstGeneralLast) {
+  const std::vector<FamilyVerdict> verdicts = judge_families(problem("gemm f32 m=8 n=16 k=32"), target("x86-64-v3"));
+  ASSERT_EQ(verdicts.size(), 2u);
+  EXPECT_EQ(verdicts[0].family, Family::kTiled);
+  EXPECT_EQ(verdicts[1].family, Family::kGeneral);
+  for (const FamilyVerdict& v : verdicts) {
+    EXPECT_TRUE(v.sums_by_k) << name(v.family);
+    EXPECT_FALSE(v.refusal) << *v.refusal;
+  }
+}
+
+TEST(FamilyTable, TiledTakes) {
+  for (const char* text :
+       {"gemm f32 m=8 n=16 k=32", "gemm f64 m=1 n=1 k=1 ta tb c=mn alpha=2 beta=3", "gemm i32 m=17 n=17 k=17 c=m1", "gemm u64 m=3 n=5 k=4 c=s",
+        "matmul f32 a=7x8x32 b=7x32x16", "matmul f32 a=?bx8x32 b=?bx32x16", "gemm f32 m=8 n=16 k=32 sa=-40x2 sb=20x1 sy=-99x1",
+        "gemm f32 m=8 n=1 k=32 tb sb=77x5 sy=3x9", "gemm f32 m=8 n=16 k=32 order=k"}) {
+    EXPECT_EQ(verdict(Family::kTiled, text).refusal, std::nullopt) << text;
+  }
+}
+
+TEST(FamilyTable, TiledRefusesWithTheReason) {
+  const std::pair<std::string, std::string> kRows[] = {
+      {"gemm f32 m=?m n=16 k=32", "M, N or K is known only at the call"},
+      {"gemm f32 m=8 n=?n k=32", "M, N or K is known only at the call"},
+      {"gemm f32 m=8 n=16 k=?k", "M, N or K is known only at the call"},
+      {"gemm f32 m=0 n=16 k=32", "M=0, N=16, K=32: one of them is 0"},
+      {"gemm f32 m=8 n=16 k=0", "M=8, N=16, K=0: one of them is 0"},
+      {"gemm f16 m=8 n=16 k=32", "float16 operands are converted while they are packed"},
+      {"gemm bf16 m=8 n=16 k=32", "bfloat16 operands are converted while they are packed"},
+      {"gemm f32 m=8 n=16 k=32 sa=?x1", "a stride of A is known only at the call"},
+      {"gemm f32 m=8 n=16 k=32 sb=?x1", "a stride of B is known only at the call"},
+      {"gemm f32 m=8 n=16 k=32 c=mn sc=?x1", "a stride of C is known only at the call"},
+      {"gemm f32 m=8 n=16 k=32 sy=?x1", "a stride of Y is known only at the call"},
+      {"gemm f32 m=8 n=16 k=32 tb", "B's columns are not neighbours in memory: it must be packed"},
+      {"gemm f32 m=8 n=16 k=32 sb=99x2", "B's columns are not neighbours in memory: it must be packed"},
+      {"gemm f32 m=8 n=16 k=32 sy=99x2", "Y's columns are not neighbours in memory"},
+      {"gemm f32 m=8 n=16 k=32 c=mn sc=99x2", "C's columns are not neighbours in memory"},
+      {"gemm f32 m=536870912 n=1 k=1", "A spans more than 2147483647 bytes"},
+      {"gemm f32 m=1 n=536870912 k=1", "B spans more than 2147483647 bytes"},
+      {"gemm f32 m=2 n=2 k=2 sa=-536870912x1", "A spans more than 2147483647 bytes"},
+      {"gemm f32 m=2 n=2 k=2 c=mn sc=536870911x1", "C spans more than 2147483647 bytes"},
+      {"gemm f32 m=32768 n=32768 k=1", "Y spans more than 2147483647 bytes"},
+      {"gemm f32 m=1 n=4 k=4294967297 sa=0x0 sb=0x1", "M=1, N=4, K=4294967297: one of them is over 2147483647"},
+  };
+  for (const auto& [text, reason] : kRows) EXPECT_EQ(verdict(Family::kTiled, text).refusal, reason) << text;
+}
+
+TEST(FamilyTable, TiledTakesTheLargestSpan) {
+  EXPECT_EQ(verdict(Family::kTiled, "gemm f32 m=536870911 n=1 k=1").refusal, std::nullopt);
+  EXPECT_EQ(verdict(Family::kTiled, "gemm f32 m=2 n=2 k=2 sa=536870909x1").refusal, std::nullopt);
+}
+
+TEST(FamilyTable, OrderKNeedsFma) {
+  for (Family family : {Family::kTiled, Family::kGeneral}) {
+    EXPECT_EQ(verdict(family, "gemm f32 m=8 n=16 k=32 order=k", "x86-64-v2").refusal,
+              "order=k is a chain of fused multiply-adds, which x86-64-v2 tune=generic has not");
+    EXPECT_EQ(verdict(family, "gemm i32 m=8 n=16 k=32 order=k", "x86-64-v2").refusal, std::nullopt) << "integers are exact";
+  }
+  const Expected<Schedule> none = choose_schedule(problem("gemm f64 m=?m n=16 k=32 order=k"), target("x86-64-v2"));
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.status().code(), StatusCode::kUnsupported);
+  EXPECT_NE(none.status().message().find("order=k"), std::string::npos) << none.status().message();
+}
+
+TEST(FamilyTable, ChoosesTheFirstThatNeitherRefusesNorDemurs) {
+  const std::string kTexts[] = {"gemm f32 m=8 n=16 k=32", "gemm f32 m=?m n=16 k=32", "gemm f32 m=512 n=512 k=4096", "gemm bf16 m=8 n=16 k=32"};
+  for (const std::string& text : kTexts) {
+    const Expected<Schedule> chosen = choose_schedule(problem(text), target("x86-64-v3"));
+    ASSERT_TRUE(chosen) << text << ": " << chosen.status().message();
+    for (const FamilyVerdict& v : judge_families(problem(text), target("x86-64-v3"))) {
+      if (v.refusal || v.demurral) {
+        EXPECT_NE(chosen->family, v.family) << text;
+        continue;
+      }
+      EXPECT_EQ(chosen->family, v.family) << text;
+      break;
+    }
+  }
+  EXPECT_EQ(choose_schedule(problem(kTexts[0]), target("x86-64-v3"))->family, Family::kTiled);
+  EXPECT_EQ(choose_schedule(problem(kTexts[1]), target("x86-64-v3"))->family, Family::kGeneral);
+}
+
+TEST(FamilyTable, ARefusalNeedsNoDemurral) {
+  const FamilyVerdict refused = verdict(Family::kTiled, "gemm f32 m=?m n=16 k=32");
+  EXPECT_TRUE(refused.refusal);
+  EXPECT_FALSE(refused.demurral);
+}
+
+// Whatever is chosen is a valid schedule, and the general family has one for everything.
+TEST(FamilyTable, HeuristicsAreValidForEveryTypeAndTarget) {
+  const std::string kShapes[] = {"m=1 n=1 k=1", "m=3 n=5 k=4", "m=1 n=4096 k=4096", "m=4096 n=1 k=9", "m=512 n=512 k=512", "m=?m n=?n k=?k c=mn"};
+  for (const std::string& word : target_names()) {
+    for (DType dtype : kAllDTypes) {
+      for (const std::string& shape : kShapes) {
+        const Problem p = problem("gemm " + std::string(short_name(dtype)) + " " + shape);
+        for (const FamilyVerdict& v : judge_families(p, target(word))) {
+          if (v.refusal) continue;
+          const Schedule schedule = heuristic_schedule(v.family, p, target(word));
+          EXPECT_EQ(schedule.family, v.family);
+          const Status status = validate(schedule, dtype, target(word));
+          EXPECT_TRUE(status.is_ok()) << word << " " << print_problem(p) << ": " << status.message();
+        }
+        const Expected<Schedule> chosen = choose_schedule(p, target(word));
+        EXPECT_TRUE(chosen) << word << " " << print_problem(p) << ": " << chosen.status().message();
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gemmc

@@ -1,0 +1,140 @@
+#include "schedules/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace gemmc {
+namespace {
+
+constexpr int kMaxInt = std::numeric_limits<int>::max();
+
+Target target(std::string_view word) { return *parse_target(word); }
+
+Schedule parsed(std::string_view line) {
+  Expected<Schedule> schedule = parse_schedule(line);
+  EXPECT_TRUE(schedule) << line << ": " << schedule.status().message();
+  return schedule ? *schedule : Schedule{};
+}
+
+TEST(Schedule, PrintsAndParses) {
+  const Schedule tiled{.family = Family::kTiled, .mr = 6, .nr = 16, .lanes = 8};
+  EXPECT_EQ(print_schedule(tiled), "tiled mr=6 nr=16 lanes=8");
+  EXPECT_EQ(parsed("tiled mr=6 nr=16 lanes=8"), tiled);
+  const Schedule general{.family = Family::kGeneral, .mr = 6, .nr = 16, .lanes = 8, .mc = 72, .nc = 64, .kc = 32};
+  EXPECT_EQ(print_schedule(general), "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32");
+  EXPECT_EQ(parsed("general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32"), general);
+  EXPECT_EQ(parsed("  general  kc=32 nc=64 mc=72 lanes=8 nr=16 mr=6 "), general) << "any order, any spaces";
+}
+
+TEST(Schedule, PrintingThenParsingGivesTheSame) {
+  for (Family family : {Family::kTiled, Family::kGeneral}) {
+    for (int value : {1, 7, kMaxInt}) {
+      Schedule schedule{.family = family, .mr = value, .nr = 2, .lanes = 3};
+      if (family == Family::kGeneral) schedule.mc = 4, schedule.nc = value, schedule.kc = 5;
+      EXPECT_EQ(parsed(print_schedule(schedule)), schedule);
+    }
+  }
+}
+
+TEST(Schedule, ParsingRefuses) {
+  const std::pair<std::string, std::string> kRows[] = {
+      {"", "schedule is empty; allowed: a family, tiled or general"},
+      {"   ", "schedule is empty"},
+      {"packed mr=6", "schedule family 'packed' is not known; allowed: tiled, general"},
+      {"Tiled mr=6 nr=16 lanes=8", "schedule family 'Tiled' is not known"},
+      {"tiled mr=6 nr=16", "lacks lanes="},
+      {"general mr=6 nr=16 lanes=8 mc=72 nc=64", "lacks kc="},
+      {"tiled mr=6 nr=16 lanes=8 mc=72", "'mc=72' is unknown or repeated in a tiled schedule"},
+      {"tiled mr=6 nr=16 lanes=8 mr=6", "'mr=6' is unknown or repeated"},
+      {"tiled mr=6 nr=16 lanes=8 unroll=2", "'unroll=2' is unknown or repeated"},
+      {"tiled mr=6 nr=16 lanes", "'lanes' is unknown or repeated"},
+      {"tiled mr= nr=16 lanes=8", "'mr='; allowed: a positive number"},
+      {"tiled mr=0 nr=16 lanes=8", "'mr=0'; allowed: a positive number"},
+      {"tiled mr=-6 nr=16 lanes=8", "'mr=-6'; allowed: a positive number"},
+      {"tiled mr=6x nr=16 lanes=8", "'mr=6x'; allowed: a positive number"},
+      {"tiled mr=2147483648 nr=16 lanes=8", "'mr=2147483648'; allowed: a positive number"},
+      {"tiled mr=6=7 nr=16 lanes=8", "'mr=6=7'; allowed: a positive number"},
+      {"tiled =6 nr=16 lanes=8", "'=6' is unknown or repeated"},
+      {"tiled\tmr=6 nr=16 lanes=8", "is not known"},
+  };
+  for (const auto& [line, message] : kRows) {
+    const Expected<Schedule> schedule = parse_schedule(line);
+    ASSERT_FALSE(schedule) << line;
+    EXPECT_EQ(schedule.status().code(), StatusCode::kInvalidArgument);
+    EXPECT_NE(schedule.status().message().find(message), std::string::npos) << line << ": " << schedule.status().message();
+  }
+}
+
+TEST(Schedule, TakesWhatFits) {
+  const std::pair<std::string, std::string> kRows[] = {
+      {"tiled mr=6 nr=16 lanes=8", "x86-64-v3"},   {"tiled mr=15 nr=8 lanes=8", "x86-64-v3"}, {"tiled mr=1 nr=2 lanes=2", "x86-64-v2"},
+      {"tiled mr=31 nr=16 lanes=16", "x86-64-v4"}, {"tiled mr=1 nr=4 lanes=2", "x86-64-v4"},
+      {"general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=64", "x86-64-v3"}, {"general mr=6 nr=16 lanes=8 mc=6 nc=16 kc=1", "x86-64-v3"},
+  };
+  for (const auto& [line, word] : kRows) {
+    const Status status = validate(parsed(line), DType::kFloat32, target(word));
+    EXPECT_TRUE(status.is_ok()) << status.message();
+  }
+}
+
+// What does not fit, on x86-64-v3.
+TEST(Schedule, ValidationRefuses) {
+  struct Row {
+    Schedule schedule;
+    DType dtype;
+    std::string message;
+  };
+  const Schedule tiled{.family = Family::kTiled, .mr = 6, .nr = 16, .lanes = 8};
+  const Schedule general{.family = Family::kGeneral, .mr = 6, .nr = 16, .lanes = 8, .mc = 72, .nc = 64, .kc = 64};
+  const auto with = [](Schedule schedule, int Schedule::* field, int value) {
+    schedule.*field = value;
+    return schedule;
+  };
+  const Row kRows[] = {
+      {with(tiled, &Schedule::lanes, 16), DType::kFloat32, "lanes 16; allowed: a power of two from 2 to 8"},
+      {with(tiled, &Schedule::lanes, 1), DType::kFloat32, "lanes 1; allowed: a power of two"},
+      {with(tiled, &Schedule::lanes, 3), DType::kFloat32, "lanes 3; allowed: a power of two"},
+      {with(tiled, &Schedule::lanes, 0), DType::kFloat32, "lanes 0"},
+      {with(tiled, &Schedule::lanes, -8), DType::kFloat32, "lanes -8"},
+      {tiled, DType::kFloat64, "lanes 8; allowed: a power of two from 2 to 4"},
+      {tiled, DType::kInt64, "lanes 8; allowed: a power of two from 2 to 4"},
+      {with(tiled, &Schedule::lanes, 16), DType::kBFloat16, "from 2 to 8"},
+      {with(tiled, &Schedule::nr, 12), DType::kFloat32, "nr 12; allowed: a multiple of lanes 8"},
+      {with(tiled, &Schedule::nr, 4), DType::kFloat32, "nr 4; allowed: a multiple of lanes 8"},
+      {with(tiled, &Schedule::nr, -8), DType::kFloat32, "nr -8"},
+      {with(tiled, &Schedule::mr, 8), DType::kFloat32, "accumulators 16; allowed: 1 to 15"},
+      {with(tiled, &Schedule::mr, 0), DType::kFloat32, "accumulators 0; allowed: 1 to 15"},
+      {with(tiled, &Schedule::mr, -1), DType::kFloat32, "accumulators -2"},
+      {with(with(tiled, &Schedule::mr, kMaxInt), &Schedule::nr, kMaxInt / 8 * 8), DType::kFloat32, "accumulators 576460"},
+      {with(general, &Schedule::mc, 70), DType::kFloat32, "mc 70; allowed: a multiple of mr 6"},
+      {with(general, &Schedule::mc, 0), DType::kFloat32, "mc 0"},
+      {with(general, &Schedule::nc, 72), DType::kFloat32, "nc 72; allowed: a multiple of nr 16"},
+      {with(general, &Schedule::nc, -16), DType::kFloat32, "nc -16"},
+      {with(general, &Schedule::kc, 0), DType::kFloat32, "kc 0; allowed: 1 and more"},
+      {with(general, &Schedule::kc, kMaxInt), DType::kFloat32, "a block of 2147483647; allowed: blocks that fit the stack"},
+      {with(general, &Schedule::mc, kMaxInt / 6 * 6), DType::kFloat32, "a block of"},
+      {with(general, &Schedule::kc, 4096), DType::kFloat32, "blocks of bytes"},
+  };
+  for (const Row& row : kRows) {
+    const Status status = validate(row.schedule, row.dtype, target("x86-64-v3"));
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << row.message;
+    EXPECT_NE(status.message().find(row.message), std::string::npos) << status.message() << "\n  lacks: " << row.message;
+    EXPECT_EQ(status.message().find("schedule '" + print_schedule(row.schedule) + "' has "), 0u) << status.message();
+  }
+}
+
+// The general family's blocks lie on the caller's stack: what validate() takes is small, and it takes all up to there.
+TEST(Schedule, BlocksEndAtTheStackBudget) {
+  constexpr int kBudgetBytes = 112 * 1024;
+  const auto bytes = [](const Schedule& s) { return 4 * (s.mc * s.kc + s.kc * s.nc + s.mc * s.nc); };
+  Schedule schedule{.family = Family::kGeneral, .mr = 1, .nr = 8, .lanes = 8, .mc = 64, .nc = 64, .kc = 1};
+  while (bytes(schedule) <= kBudgetBytes) {
+    ASSERT_TRUE(validate(schedule, DType::kFloat32, target("x86-64-v3")).is_ok()) << print_schedule(schedule);
+    ++schedule.kc;
+  }
+  EXPECT_FALSE(validate(schedule, DType::kFloat32, target("x86-64-v3")).is_ok()) << print_schedule(schedule);
+}
+
+}  // namespace
+}  // namespace gemmc

@@ -80,7 +80,8 @@ Pipeline lower(HalideFunction function, const Halide::Target& target, bool with_
 
 void declare_stride(Halide::Internal::Dimension dimension, const StrideExpr& stride) {
   const auto value = stride.static_value();
-  const bool fits = value && *value >= std::numeric_limits<int32_t>::min() && *value <= std::numeric_limits<int32_t>::max();
+  // A negative constant could make a constant negative index, at which Halide's alias metadata asserts.
+  const bool fits = value && *value >= 0 && *value <= std::numeric_limits<int32_t>::max();
   dimension.set_stride(fits ? Halide::Expr(static_cast<int32_t>(*value)) : Halide::Expr());
 }
 

@@ -106,7 +106,8 @@ class Planner {
     GEMMC_RETURN_IF_ERROR(bind_operands());
     GEMMC_RETURN_IF_ERROR(problem_.op == Operator::kGemm ? shape_gemm() : shape_matmul());
     if (const auto elements = product(plan_.y_shape);
-        !elements || *elements > std::numeric_limits<int64_t>::max() / static_cast<int64_t>(size_bytes(problem_.dtype))) {
+        !elements ||
+        *elements > std::numeric_limits<int64_t>::max() / static_cast<int64_t>(size_bytes(problem_.dtype))) {
       return Status::invalid(fmt::format("Y of shape {} is larger than 2^63-1 bytes", shape_text(plan_.y_shape)));
     }
     plan_.canonical = canonical(problem_);
@@ -143,15 +144,16 @@ class Planner {
     const bool fits = c.size() <= 2 && (c.empty() || c.back() == 1 || c.back() == n) &&
                       (c.size() < 2 || c.front() == 1 || c.front() == m);
     if (fits) return Status::ok();
-    return Status::invalid(fmt::format("C has shape {}; allowed: anything that broadcasts to (M, N) = ({}, {})",
-                                       shape_text(c), m, n));
+    return Status::invalid(
+        fmt::format("C has shape {}; allowed: anything that broadcasts to (M, N) = ({}, {})", shape_text(c), m, n));
   }
 
   Status shape_matmul() {
     const Sizes& a = shapes_.a;
     const Sizes& b = shapes_.b;
     if (a.empty() || b.empty()) {
-      return Status::invalid(fmt::format("MatMul operand {} is a scalar; allowed: rank 1 and more", a.empty() ? "A" : "B"));
+      return Status::invalid(
+          fmt::format("MatMul operand {} is a scalar; allowed: rank 1 and more", a.empty() ? "A" : "B"));
     }
     const int64_t k = a.back();
     const int64_t k_of_b = b.size() == 1 ? b[0] : b[b.size() - 2];
@@ -163,9 +165,9 @@ class Planner {
       const int64_t of_a = from_right <= a.size() ? a[a.size() - from_right] : 1;
       const int64_t of_b = from_right <= b.size() ? b[b.size() - from_right] : 1;
       if (of_a != of_b && of_a != 1 && of_b != 1) {
-        return Status::invalid(fmt::format(
-            "batch dimension mismatch: {} in A {}, {} in B {}; allowed: equal, or one of them 1", of_a, shape_text(a),
-            of_b, shape_text(b)));
+        return Status::invalid(
+            fmt::format("batch dimension mismatch: {} in A {}, {} in B {}; allowed: equal, or one of them 1", of_a,
+                        shape_text(a), of_b, shape_text(b)));
       }
       plan_.y_shape.push_back(of_a == 1 ? of_b : of_a);
     }
@@ -235,9 +237,7 @@ class Planner {
   }
 
   // For counts that are too large only where an operand has no elements.
-  static int64_t saturated(const Sizes& sizes) {
-    return product(sizes).value_or(std::numeric_limits<int64_t>::max());
-  }
+  static int64_t saturated(const Sizes& sizes) { return product(sizes).value_or(std::numeric_limits<int64_t>::max()); }
 
   static size_t dim_index(const Dim& dim) {
     size_t index = 0;

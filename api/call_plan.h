@@ -43,17 +43,17 @@ struct CallPlan {
   std::vector<int64_t> strides;  // gemmc_call::strides
   Layout a, b, y;
   std::optional<Layout> c;  // absent: the kernel reads no C
-  // The kernel is called once for every index of these axes, outermost first, with the operands' first elements moved by
-  // index * stride; usually there are none and it is called once. Only operands of unknown rank need them, where they
-  // broadcast in a way that one stride for the whole batch cannot express.
+  // The kernel is called once for every index of these axes, outermost first, with the operands' first elements moved
+  // by index * stride; usually there are none and it is called once. Only operands of unknown rank need them, where
+  // they broadcast in a way that one stride for the whole batch cannot express.
   struct OuterAxis {
     int64_t extent, a, b, y;
   };
   std::vector<OuterAxis> outer;
 };
 
-// Adds to `bound` what `shape` says of the run-time dimensions when the array's shape is `actual`; refuses another rank,
-// another static size, and a name that is bound to another size. `operand` is for messages ("A").
+// Adds to `bound` what `shape` says of the run-time dimensions when the array's shape is `actual`; refuses another
+// rank, another static size, and a name that is bound to another size. `operand` is for messages ("A").
 Status bind_shape(const Shape& shape, const std::vector<int64_t>& actual, const std::string& operand,
                   std::map<std::string, int64_t>& bound);
 

@@ -17,7 +17,8 @@ class Buffer {
   static Expected<Buffer> allocate(int64_t elements, DType dtype, const std::string& operand) {
     // The layout's span is checked: elements * size fits in 63 bits.
     const uint64_t bytes = static_cast<uint64_t>(elements) * size_bytes(dtype);
-    const uint64_t memory = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    const uint64_t memory =
+        static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
     Buffer buffer;
     if (bytes <= memory) buffer.bytes_.reset(static_cast<uint8_t*>(std::calloc(std::max<uint64_t>(bytes, 1), 1)));
     if (buffer.bytes_ == nullptr) {
@@ -74,7 +75,8 @@ class Placed {
     });
     if (!is_kept) {
       return Status::invalid(fmt::format(
-          "{} has strides that put several elements in one place, but their values differ; allowed: equal values", operand));
+          "{} has strides that put several elements in one place, but their values differ; allowed: equal values",
+          operand));
     }
     placed.first_ = buffer->data() + layout.first * size;
     placed.buffer_ = *std::move(buffer);
@@ -205,7 +207,8 @@ Expected<Arrays> node_arrays(const Node& node, const Arrays& given) {
     }
     if (*array == nullptr) return Status::invalid(operand + " is not given").with_node(node.name);
     if (input->dtype) {
-      if (Status status = check_array(*array, *input->dtype, operand); !status.is_ok()) return status.with_node(node.name);
+      if (Status status = check_array(*array, *input->dtype, operand); !status.is_ok())
+        return status.with_node(node.name);
     }
     if (input->shape) {
       Status status = bind_shape(*input->shape, (*array)->shape, operand, bound);

@@ -17,7 +17,8 @@ namespace {
 
 Status check(const Bundle& bundle) {
   if (bundle.name != c_identifier(bundle.name)) {
-    return Status::invalid(fmt::format("library name '{}'; allowed: a C identifier that starts with a letter", bundle.name));
+    return Status::invalid(
+        fmt::format("library name '{}'; allowed: a C identifier that starts with a letter", bundle.name));
   }
   if (bundle.artifacts.empty()) return Status::invalid("there is no kernel to write");
   std::set<std::string> symbols;

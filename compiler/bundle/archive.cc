@@ -17,8 +17,8 @@ Expected<std::string> archive_bytes(const std::vector<Artifact>& artifacts) {
     members.emplace_back(llvm::MemoryBufferRef(bytes, names[i]));
   }
   constexpr bool kDeterministic = true, kThin = false;
-  auto archive = llvm::writeArchiveToBuffer(members, llvm::SymtabWritingMode::NormalSymtab, llvm::object::Archive::K_GNU,
-                                            kDeterministic, kThin);
+  auto archive = llvm::writeArchiveToBuffer(members, llvm::SymtabWritingMode::NormalSymtab,
+                                            llvm::object::Archive::K_GNU, kDeterministic, kThin);
   if (!archive) {
     return Status::internal(fmt::format("the static library cannot be made: {}", llvm::toString(archive.takeError())));
   }

@@ -26,9 +26,7 @@ constexpr std::string_view kReserved[] = {
     "realloc", "unix"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_identifier_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
-}
+bool is_identifier_char(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; }
 
 }  // namespace
 
@@ -47,8 +45,7 @@ Status check_symbol(std::string_view symbol) {
         fmt::format("name '{}' is not a C identifier (allowed: letters, digits and '_', no digit first)", symbol));
   }
   if (symbol.size() > kLongestSymbol) {
-    return Status::invalid(
-        fmt::format("name has {} characters (allowed: up to {})", symbol.size(), kLongestSymbol));
+    return Status::invalid(fmt::format("name has {} characters (allowed: up to {})", symbol.size(), kLongestSymbol));
   }
   if (symbol[0] == '_') return Status::invalid(fmt::format("name '{}' starts with '_', which C reserves", symbol));
   if (symbol == "gemmc" || symbol.starts_with("gemmc_") || symbol.starts_with("GEMMC_")) {
@@ -65,8 +62,8 @@ std::string comment_text(std::string_view text) {
   for (const char c : text) {
     const char printable = c >= ' ' && c <= '~' ? c : '?';
     const char last = comment.empty() ? ' ' : comment.back();
-    const bool makes_mark = (last == '*' && printable == '/') || (last == '/' && printable == '*') ||
-                            (last == '?' && printable == '?');
+    const bool makes_mark =
+        (last == '*' && printable == '/') || (last == '/' && printable == '*') || (last == '?' && printable == '?');
     if (makes_mark) comment += ' ';
     comment += printable;
   }

@@ -23,22 +23,25 @@ std::string list(const std::vector<std::string>& names) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
+// The rules that hold for every kernel; docs/kernel-abi.md has them at length.
+constexpr char kRules[] = R"( *
+ * Each kernel has two entries. NAME takes its arguments one by one; NAME_call takes them in a struct of one type
+ * for all kernels. Both return GEMMC_OK, or GEMMC_INVALID_ARGUMENT where a dimension is negative or the batches do
+ * not broadcast, and then write nothing.
+ *
+ * Arrays are row-major unless strides are given. Sizes and strides are in elements; a stride of 0 repeats an
+ * operand. Old contents of Y do not matter. Y may be C's buffer with the same layout; no other overlap of Y with an
+ * operand is allowed. A call keeps no state and allocates nothing: any thread may call any kernel at any time.
+ *
+)";
+
 void write_preamble(const Bundle& bundle, std::string& out) {
   out += fmt::format("/* {}: matrix products compiled by gemmc. Generated; do not edit.\n", comment_text(bundle.name));
   comment_line(out, fmt::format("Made by gemmc {} ({}).", kGemmcVersion, compiler_identity()));
-  comment_line(out);
-  comment_line(out, "Each kernel has two entries. NAME takes its arguments one by one; NAME_call takes them in a struct of");
-  comment_line(out, "one type for all kernels. Both return GEMMC_OK, or GEMMC_INVALID_ARGUMENT where a dimension is negative or");
-  comment_line(out, "the batches do not broadcast, and then write nothing.");
-  comment_line(out);
-  comment_line(out, "Arrays are row-major unless strides are given. Sizes and strides are in elements; a stride of 0 repeats an");
-  comment_line(out, "operand. Old contents of Y do not matter. Y may be C's buffer with the same layout; no other overlap of Y");
-  comment_line(out, "with an operand is allowed. A call keeps no state and allocates nothing: any thread may call any kernel at");
-  comment_line(out, "any time.");
-  comment_line(out);
-  comment_line(out, fmt::format("Link one of lib{0}.a, lib{0}.so or the single objects. They need nothing but the C library, and a",
+  out += kRules;
+  comment_line(out, fmt::format("Link one of lib{0}.a, lib{0}.so or the single objects. They need nothing but the",
                                 bundle.name));
-  comment_line(out, "CPU of the level that each kernel names.");
+  comment_line(out, "C library, and a CPU of the level that each kernel names.");
   out += " */\n";
 }
 

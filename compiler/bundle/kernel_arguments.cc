@@ -50,7 +50,10 @@ std::string describe_size(const SizeExpr& size, const std::vector<std::string>& 
 }
 
 std::string describe_operand(const Problem& problem, char operand, const KernelArguments& arguments) {
-  const Operand* given = operand == 'A' ? &problem.a : operand == 'B' ? &problem.b : operand == 'C' ? &*problem.c : nullptr;
+  const Operand* given = operand == 'A'   ? &problem.a
+                         : operand == 'B' ? &problem.b
+                         : operand == 'C' ? &*problem.c
+                                          : nullptr;
   const Shape shape = given != nullptr ? given->shape : output_shape(problem);
   const Strides& strides = given != nullptr ? given->strides : problem.y_strides;
   std::vector<std::string> sizes, steps;

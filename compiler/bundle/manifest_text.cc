@@ -43,7 +43,8 @@ Json node_json(const BundleNode& node, const Artifact& artifact) {
 }  // namespace
 
 std::string manifest_text(const Bundle& bundle, bool has_shared_library) {
-  Json manifest = {{"format", kFormat}, {"name", bundle.name}, {"gemmc", kGemmcVersion}, {"compiler", compiler_identity()}};
+  Json manifest = {
+      {"format", kFormat}, {"name", bundle.name}, {"gemmc", kGemmcVersion}, {"compiler", compiler_identity()}};
   manifest["header"] = bundle.name + ".h";
   manifest["static_library"] = "lib" + bundle.name + ".a";
   manifest["shared_library"] = has_shared_library ? Json("lib" + bundle.name + ".so") : Json();
@@ -55,7 +56,8 @@ std::string manifest_text(const Bundle& bundle, bool has_shared_library) {
   }
   manifest["refused"] = Json::array();
   for (const RefusedNode& node : bundle.refused) {
-    manifest["refused"].push_back({{"name", node.name}, {"graph_path", node.graph_path}, {"op_type", node.op_type}, {"reason", node.reason}});
+    manifest["refused"].push_back(
+        {{"name", node.name}, {"graph_path", node.graph_path}, {"op_type", node.op_type}, {"reason", node.reason}});
   }
   // Names come from models, which may hold any bytes.
   return manifest.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -60,10 +60,21 @@ std::optional<fs::path> find_program(const std::string& name) {
 
 Status link_shared_library(const fs::path& cc, const fs::path& archive, const std::string& soname,
                            const fs::path& output, const fs::path& log) {
-  const std::vector<std::string> arguments = {
-      cc.string(), "-shared", "-nostartfiles", "-s", "-o", output.string(), "-Wl,-soname," + soname,
-      "-Wl,--build-id=none", "-Wl,-z,defs", "-Wl,-z,noexecstack", "-Wl,-z,relro,-z,now", "-Wl,--as-needed",
-      "-Wl,--whole-archive", archive.string(), "-Wl,--no-whole-archive"};
+  const std::vector<std::string> arguments = {cc.string(),
+                                              "-shared",
+                                              "-nostartfiles",
+                                              "-s",
+                                              "-o",
+                                              output.string(),
+                                              "-Wl,-soname," + soname,
+                                              "-Wl,--build-id=none",
+                                              "-Wl,-z,defs",
+                                              "-Wl,-z,noexecstack",
+                                              "-Wl,-z,relro,-z,now",
+                                              "-Wl,--as-needed",
+                                              "-Wl,--whole-archive",
+                                              archive.string(),
+                                              "-Wl,--no-whole-archive"};
   const Expected<int> exit_status = run(arguments, log);
   if (!exit_status) return exit_status.status();
   if (*exit_status == 0) return Status::ok();

@@ -31,8 +31,8 @@ class StagedFiles {
  private:
   StagedFiles() = default;
 
-  std::filesystem::path directory_;                     // as the caller wrote it, for messages
-  std::filesystem::path staging_;                       // empty after commit() and after a move
+  std::filesystem::path directory_;                      // as the caller wrote it, for messages
+  std::filesystem::path staging_;                        // empty after commit() and after a move
   std::vector<std::filesystem::path> made_directories_;  // outermost first
   std::vector<std::string> names_;
 };

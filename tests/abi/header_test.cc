@@ -15,7 +15,9 @@ using testing::ProcessResult;
 using testing::run_process;
 using testing::TemporaryFolder;
 
-constexpr char kLongName[] = "*/ #error \"from a model\"\n// \\\n?" "?/ /* \xc3\xa4";
+constexpr char kLongName[] =
+    "*/ #error \"from a model\"\n// \\\n?"
+    "?/ /* \xc3\xa4";
 
 Bundle bundle(const std::string& name, const std::vector<std::string>& problems) {
   Bundle result;
@@ -29,7 +31,8 @@ Bundle bundle(const std::string& name, const std::vector<std::string>& problems)
       if (!made.dim_names.empty()) made.dim_names[made.dim_names.size() - 1] = dim;
       result.nodes.push_back({kLongName, kLongName, problems[i], kLongName, i, made.dim_names, {}});
     }
-    result.artifacts.push_back({name + std::to_string(i), made.problem, {"x86-64-v3", "generic", kAvx2}, "general", "", {}});
+    result.artifacts.push_back(
+        {name + std::to_string(i), made.problem, {"x86-64-v3", "generic", kAvx2}, "general", "", {}});
   }
   return result;
 }
@@ -76,7 +79,8 @@ TEST(HeaderTest, CompilesAloneAndBesideOthers) {
     for (const char* includes : {"#include \"kinds.h\"\n", "#include \"kinds.h\"\n#include \"kinds.h\"\n",
                                  "#include \"kinds.h\"\n#include \"other.h\"\n#include <gemmc/gemmc.h>\n",
                                  "#include <gemmc/gemmc.h>\n#include \"other.h\"\n#include \"kinds.h\"\n"}) {
-      EXPECT_EQ(program.compile(compiler, std::string(includes) + "int unused;\n"), "") << compiler[1] << "\n" << includes;
+      EXPECT_EQ(program.compile(compiler, std::string(includes) + "int unused;\n"), "") << compiler[1] << "\n"
+                                                                                        << includes;
     }
   }
 }
@@ -90,7 +94,8 @@ TEST(HeaderTest, DeclaresTypedAndUniformEntriesAndMacros) {
       "  gemmc_kernel_entry entry = kinds0_call;\n"
       "  char m[kinds0_M == 7 && kinds0_N == 9 && kinds0_K == 5 ? 1 : -1];\n"
       "  (void)m;\n"
-      "  return kinds0(f, f, f, y) + kinds2(h, h, hy, 1, 2, 3) + kinds3(h, h, hy, 1, 2, 3, 4, 5, 6) + entry(call) - GEMMC_OK;\n"
+      "  return kinds0(f, f, f, y) + kinds2(h, h, hy, 1, 2, 3) + kinds3(h, h, hy, 1, 2, 3, 4, 5, 6) + entry(call) - "
+      "GEMMC_OK;\n"
       "}\n";
   EXPECT_EQ(program.compile(kC99, use), "");
   EXPECT_EQ(program.compile(kCxx, use), "");
@@ -98,7 +103,8 @@ TEST(HeaderTest, DeclaresTypedAndUniformEntriesAndMacros) {
 
 TEST(HeaderTest, TheCompilerIsAbleToRefuse) {
   Program program;
-  EXPECT_NE(program.compile(kC99, "#include \"kinds.h\"\nint32_t use(void);\nint32_t use(void) { return kinds0(); }\n"), "");
+  EXPECT_NE(program.compile(kC99, "#include \"kinds.h\"\nint32_t use(void);\nint32_t use(void) { return kinds0(); }\n"),
+            "");
 }
 
 }  // namespace

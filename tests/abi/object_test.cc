@@ -35,7 +35,8 @@ Problem problem(const std::string& text) {
 std::set<std::string> names(const char* option, const std::vector<uint8_t>& object) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "kernel.o";
-  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(object.data()), static_cast<long>(object.size()));
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(object.data()), static_cast<long>(object.size()));
   const ProcessResult result = run_process({"nm", "-g", option, path.string()});
   EXPECT_EQ(result.status, 0) << result.err;
   std::set<std::string> found;
@@ -73,17 +74,18 @@ TEST_P(ObjectTest, HasItsTwoEntriesAndNothingElseToLink) {
   }
   const auto artifact = compile(p, target, options);
   ASSERT_TRUE(artifact) << artifact.status().message();
-  EXPECT_EQ(names("--defined-only", artifact->object), (std::set<std::string>{"kernel_under_test", "kernel_under_test_call"}));
+  EXPECT_EQ(names("--defined-only", artifact->object),
+            (std::set<std::string>{"kernel_under_test", "kernel_under_test_call"}));
   for (const std::string& name : names("--undefined-only", artifact->object)) {
     EXPECT_TRUE(kAllowedUndefined.contains(name)) << "undefined: " << name << " in " << print_problem(p);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    FormsAndTypes, ObjectTest, ::testing::Combine(::testing::ValuesIn(kForms), ::testing::ValuesIn(kAllDTypes)),
-    [](const auto& info) {
-      return fmt::format("{}_{}", short_name(std::get<1>(info.param)), info.index);
-    });
+INSTANTIATE_TEST_SUITE_P(FormsAndTypes, ObjectTest,
+                         ::testing::Combine(::testing::ValuesIn(kForms), ::testing::ValuesIn(kAllDTypes)),
+                         [](const auto& info) {
+                           return fmt::format("{}_{}", short_name(std::get<1>(info.param)), info.index);
+                         });
 
 TEST(ObjectTest, EveryFamilyTakesAFormOfTheTestAbove) {
   std::set<Family> met;
@@ -106,9 +108,11 @@ std::string read(const std::filesystem::path& path) {
 TEST(ObjectBytes, TheJitAndAheadOfTimeGiveTheSame) {
   const auto host = host_target();
   ASSERT_TRUE(host) << host.status().message();
-  for (const char* text : {"gemm f32 m=64 n=64 k=64 c=n", "matmul f16 a=?bx?sx64 b=64x32", "gemm i64 m=?m n=5 k=7 tb"}) {
+  for (const char* text :
+       {"gemm f32 m=64 n=64 k=64 c=n", "matmul f16 a=?bx?sx64 b=64x32", "gemm i64 m=?m n=5 k=7 tb"}) {
     const TemporaryFolder folder;
-    const ProcessResult built = run_process({GEMMC_COMMAND, "build", text, "--target", "host", "-o", folder.path().string()});
+    const ProcessResult built =
+        run_process({GEMMC_COMMAND, "build", text, "--target", "host", "-o", folder.path().string()});
     ASSERT_EQ(built.status, 0) << built.err;
     Session session(*host);
     const auto found = session.kernel(problem(text));

@@ -74,10 +74,12 @@ TEST_P(TextsTest, AreAsExpected) {
   if (update_golden) std::ofstream(path, std::ios::binary) << text;
   std::ifstream file(path, std::ios::binary);
   ASSERT_TRUE(file) << path << " is missing";
-  EXPECT_EQ(text, std::string(std::istreambuf_iterator<char>(file), {})) << "texts_test --update-golden writes " << path;
+  EXPECT_EQ(text, std::string(std::istreambuf_iterator<char>(file), {}))
+      << "texts_test --update-golden writes " << path;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, TextsTest, ::testing::ValuesIn(kCases), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Cases, TextsTest, ::testing::ValuesIn(kCases),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace gemmc

@@ -83,7 +83,8 @@ TEST_F(AotTest, AProgramLinksTheSharedLibraries) {
   EXPECT_EQ(program(kC99, libraries), "all right\n");
   for (const auto& [name, problem] : kKernels) {
     const std::vector<std::string> of_kernel = needed(out() / ("lib" + name + ".so"));
-    EXPECT_TRUE(of_kernel.empty() || of_kernel == std::vector<std::string>{"libc.so.6"}) << name << ": " << of_kernel[0];
+    EXPECT_TRUE(of_kernel.empty() || of_kernel == std::vector<std::string>{"libc.so.6"})
+        << name << ": " << of_kernel[0];
   }
   const std::vector<std::string> of_program = needed(folder_.path() / "program");
   EXPECT_EQ(of_program.size(), kKernels.size() + 1) << "the sonames and libc";

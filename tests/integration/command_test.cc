@@ -130,7 +130,8 @@ TEST_F(CommandTest, BuildSharesKernelsAndReportsWhatItRefuses) {
   EXPECT_EQ(manifest["nodes"][0]["dims"], Json({"batch"}));
   EXPECT_EQ(manifest["nodes"][0]["symbol"], manifest["nodes"][1]["symbol"]);
   EXPECT_EQ(manifest["refused"][0]["name"], "quantized");
-  for (const char* name : {"out/tiny.h", "out/libtiny.a", "out/libtiny.so"}) EXPECT_TRUE(fs::exists(path(name))) << name;
+  for (const char* name : {"out/tiny.h", "out/libtiny.a", "out/libtiny.so"})
+    EXPECT_TRUE(fs::exists(path(name))) << name;
 }
 
 TEST_F(CommandTest, BuildOfOneNodeForMachines) {
@@ -171,8 +172,8 @@ TEST_F(CommandTest, BuildSaysThatBackwardKernelsAreMissing) {
 }
 
 TEST_F(CommandTest, BuildWithoutCWritesTheRest) {
-  const ProcessResult result = run_shell("PATH= exec \"$1\" build 'gemm f32 m=2 n=3 k=4' --name small -o \"$2\"",
-                                         {GEMMC_COMMAND, path("out")});
+  const ProcessResult result =
+      run_shell("PATH= exec \"$1\" build 'gemm f32 m=2 n=3 k=4' --name small -o \"$2\"", {GEMMC_COMMAND, path("out")});
   EXPECT_EQ(result.status, 0);
   EXPECT_EQ(result.err, "gemmc: note: no 'cc' on PATH: libsmall.so is not written\n");
   EXPECT_TRUE(fs::exists(path("out/libsmall.a")));
@@ -204,8 +205,8 @@ TEST_F(CommandTest, RunAProblemString) {
 
 TEST_F(CommandTest, RunANodeOfAModelWithItsOwnWeights) {
   const std::string x = array("x.npy", {2, 4}, {1, 0, 0, 0, 0, 0, 0, 2});
-  const ProcessResult result = gemmc({"run", model(), "--node", "fc1", "--input", "A=" + x, "--output",
-                                      "Y=" + path("y.npy"), "--json"});
+  const ProcessResult result =
+      gemmc({"run", model(), "--node", "fc1", "--input", "A=" + x, "--output", "Y=" + path("y.npy"), "--json"});
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(values("y.npy", {2, 3}), (std::vector<float>{0, 1, 2, 18, 20, 22}));
   const Json report = Json::parse(result.out);
@@ -227,8 +228,10 @@ TEST_F(CommandTest, RunADescriptionWithData) {
 
 TEST_F(CommandTest, RunOperandsOfUnknownRankAndOddLayouts) {
   const std::string a = array("a.npy", {2, 1, 1, 2}, {1, 2, 3, 4}), b = array("b.npy", {3, 2, 1}, {1, 0, 0, 1, 1, 1});
-  EXPECT_EQ(gemmc({"run", "matmul f32 a=* b=*", "--input", "A=" + a, "--input", "B=" + b, "--output",
-                   "Y=" + path("y.npy")}).status, 0);
+  EXPECT_EQ(
+      gemmc({"run", "matmul f32 a=* b=*", "--input", "A=" + a, "--input", "B=" + b, "--output", "Y=" + path("y.npy")})
+          .status,
+      0);
   EXPECT_EQ(values("y.npy", {2, 3, 1, 1}), (std::vector<float>{1, 2, 3, 3, 4, 7}));
 
   const std::string m = array("m.npy", {2, 2}, {1, 2, 3, 4});
@@ -239,7 +242,9 @@ TEST_F(CommandTest, RunOperandsOfUnknownRankAndOddLayouts) {
 
   const std::string none = array("none.npy", {0, 2}, {});
   EXPECT_EQ(gemmc({"run", "matmul f32 a=?bx2 b=2x2", "--input", "A=" + none, "--input", "B=" + m, "--output",
-                   "Y=" + path("y.npy")}).status, 0);
+                   "Y=" + path("y.npy")})
+                .status,
+            0);
   EXPECT_EQ(values("y.npy", {0, 2}), std::vector<float>{});
 }
 
@@ -296,11 +301,12 @@ TEST_F(CommandTest, ExplainShowsTheWayFromProblemToKernel) {
 TEST_F(CommandTest, ExplainShowsTheKeyAndTheCodeWhereAsked) {
   const ProcessResult all = gemmc({"explain", "gemm f32 m=16 n=32 k=8", "--target", "x86-64-v3", "--all"});
   ASSERT_EQ(all.status, 0) << all.err;
-  for (const char* part : {"--- key ---\n", "--- Halide loop nest ---\n", "--- LLVM IR ---\n", "define ", "--- assembly ---\n",
-                           "vfmadd"}) {
+  for (const char* part : {"--- key ---\n", "--- Halide loop nest ---\n", "--- LLVM IR ---\n", "define ",
+                           "--- assembly ---\n", "vfmadd"}) {
     EXPECT_TRUE(has(all.out, part)) << part;
   }
-  const Json json = Json::parse(gemmc({"explain", "gemm f32 m=16 n=32 k=8", "--target", "x86-64-v3", "--json", "--key"}).out);
+  const Json json =
+      Json::parse(gemmc({"explain", "gemm f32 m=16 n=32 k=8", "--target", "x86-64-v3", "--json", "--key"}).out);
   EXPECT_TRUE(has(json["key"], "gemm f32 m=16 n=32 k=8"));
   EXPECT_FALSE(json.contains("assembly"));
   size_t chosen = 0;
@@ -311,7 +317,8 @@ TEST_F(CommandTest, ExplainShowsTheKeyAndTheCodeWhereAsked) {
 TEST_F(CommandTest, ASchedulesLineCanBeForced) {
   const std::string line = "general mr=2 nr=8 lanes=8 mc=8 nc=16 kc=16";
   EXPECT_TRUE(has(gemmc({"explain", "gemm f32 m=16 n=32 k=8", "--schedule", line}).out, "schedule   " + line + "\n"));
-  EXPECT_TRUE(failure({"explain", "gemm f32 m=16 n=32 k=8", "--schedule", "general mr=2"}).starts_with("2: gemmc: error: "));
+  EXPECT_TRUE(
+      failure({"explain", "gemm f32 m=16 n=32 k=8", "--schedule", "general mr=2"}).starts_with("2: gemmc: error: "));
   EXPECT_TRUE(has(failure({"explain", "gemm f32 m=?m n=32 k=8", "--schedule", "tiled mr=2 nr=8 lanes=8"}), "tiled"));
 }
 
@@ -334,15 +341,15 @@ TEST_F(CommandTest, HelpShowsExamplesFirst) {
 
 TEST_F(CommandTest, WrongUseExitsWithTwo) {
   const std::string p = "gemm f32 m=2 n=3 k=4";
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {},
-           {"frobnicate"},
-           {"list"},
-           {"list", p, "--frobnicate"},
-           {"list", p, p},
-           {"build", p},
-           {"build", p, "-o", path("out"), "--threads", "many"},
-           {"run", p}}) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{},
+                                             {"frobnicate"},
+                                             {"list"},
+                                             {"list", p, "--frobnicate"},
+                                             {"list", p, p},
+                                             {"build", p},
+                                             {"build", p, "-o", path("out"), "--threads", "many"},
+                                             {"run", p}}) {
     const ProcessResult result = gemmc(arguments);
     EXPECT_EQ(result.status, 2) << result.err;
     EXPECT_TRUE(result.err.starts_with("gemmc: error: ")) << result.err;
@@ -357,7 +364,8 @@ TEST_F(CommandTest, WhatIsNotBuiltYetIsRefusedByName) {
   const std::string p = "gemm f32 m=2 n=3 k=4", out = path("out");
   EXPECT_EQ(failure({"build", p, "-o", out, "--threads", "4"}),
             "2: gemmc: error: --threads 4: not built yet; allowed: 1");
-  const char* several = "2: gemmc: error: --target x86-64-v3,x86-64-v4: several CPUs in one build are not built yet; allowed: one target";
+  const char* several =
+      "2: gemmc: error: --target x86-64-v3,x86-64-v4: several CPUs in one build are not built yet; allowed: one target";
   EXPECT_EQ(failure({"build", p, "-o", out, "--target", "x86-64-v3,x86-64-v4"}), several);
   EXPECT_EQ(failure({"build", p, "-o", out, "--target", "x86-64-v3", "--target", "x86-64-v4"}), several);
   EXPECT_TRUE(has(failure({"build", p, "-o", out, "--target", "aarch64"}), "not built yet"));
@@ -371,15 +379,18 @@ TEST_F(CommandTest, WrongValuesAreNamedWithWhatIsAllowed) {
   EXPECT_TRUE(has(failure({"list", "gemm f32 m=2 n=3 k=4 frob=1"}), "frob"));
   EXPECT_EQ(failure({"list", p, "--dim", "seq=3"}),
             "2: gemmc: error: --dim seq: no run-time dimension has this name; allowed: rows");
-  EXPECT_EQ(failure({"list", p, "--dim", "rows=-3"}), "2: gemmc: error: --dim rows=-3; allowed: an integer from 0 to 2^63-1");
-  EXPECT_EQ(failure({"list", p, "--dim", "rows=1e9"}), "2: gemmc: error: --dim rows=1e9; allowed: an integer from 0 to 2^63-1");
+  EXPECT_EQ(failure({"list", p, "--dim", "rows=-3"}),
+            "2: gemmc: error: --dim rows=-3; allowed: an integer from 0 to 2^63-1");
+  EXPECT_EQ(failure({"list", p, "--dim", "rows=1e9"}),
+            "2: gemmc: error: --dim rows=1e9; allowed: an integer from 0 to 2^63-1");
   EXPECT_EQ(failure({"list", p, "--dim", "rows"}), "2: gemmc: error: --dim rows; allowed: --dim NAME=VALUE");
   EXPECT_TRUE(has(failure({"list", model(), "--dim", "nothing=3"}), "nothing"));
   EXPECT_EQ(failure({"list", model(), "--node", "fc9"}),
             "2: gemmc: error: no node 'fc9' in " + path("tiny.onnx") + "; allowed: fc1, fc2, quantized");
   EXPECT_TRUE(has(failure({"build", p, "-o", out, "--target", "pentium"}), "pentium"));
-  EXPECT_EQ(failure({"build", p, "-o", out, "--name", "a b"}),
-            "2: gemmc: error: --name: name 'a b' is not a C identifier (allowed: letters, digits and '_', no digit first)");
+  EXPECT_EQ(
+      failure({"build", p, "-o", out, "--name", "a b"}),
+      "2: gemmc: error: --name: name 'a b' is not a C identifier (allowed: letters, digits and '_', no digit first)");
   EXPECT_TRUE(has(failure({"list", write("bad.onnx", "no model")}), path("bad.onnx")));
   EXPECT_TRUE(failure({"list", write("bad.json", "{\"op_type\": ")}).starts_with("2: gemmc: error: "));
 }

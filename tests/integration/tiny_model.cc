@@ -51,8 +51,10 @@ std::string value_info_proto(const TinyInput& input) {
   std::string shape;
   for (const auto& size : input.shape) {
     std::string dim;
-    if (const auto* number = std::get_if<int64_t>(&size)) add_number(dim, 1, static_cast<uint64_t>(*number));
-    else add_bytes(dim, 2, std::get<std::string>(size));
+    if (const auto* number = std::get_if<int64_t>(&size))
+      add_number(dim, 1, static_cast<uint64_t>(*number));
+    else
+      add_bytes(dim, 2, std::get<std::string>(size));
     add_bytes(shape, 1, dim);
   }
   std::string tensor, type, proto;

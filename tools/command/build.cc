@@ -45,7 +45,7 @@ class Progress {
 struct PlannedKernel {
   Problem problem;  // of the first node that asked for it
   std::string key_text;
-  std::vector<size_t> nodes;  // indices into Source::nodes
+  std::vector<size_t> nodes;                        // indices into Source::nodes
   std::vector<std::vector<std::string>> dim_names;  // of each node
 };
 
@@ -66,7 +66,9 @@ class Builder {
       const SourceNode& node = source_.nodes[i];
       bundle.refused.push_back({node.name, node.graph_path, node.op_type, refusals_[i].message()});
     }
-    bundle.name = !name.empty() ? name : !source_.name.empty() ? c_identifier(source_.name) : bundle.artifacts[0].symbol;
+    bundle.name = !name.empty()           ? name
+                  : !source_.name.empty() ? c_identifier(source_.name)
+                                          : bundle.artifacts[0].symbol;
     return bundle;
   }
 
@@ -166,7 +168,8 @@ Status build(const BuildOptions& options) {
   const Expected<CompileOptions> compile_options = options.kernel.compile_options();
   if (!compile_options) return compile_options.status();
   if (!options.name.empty()) {
-    if (Status status = check_symbol(options.name); !status.is_ok()) return {status.code(), "--name: " + status.message()};
+    if (Status status = check_symbol(options.name); !status.is_ok())
+      return {status.code(), "--name: " + status.message()};
   }
   const Expected<Source> source = options.kernel.source(ConstantValues::kSkip);
   if (!source) return source.status();

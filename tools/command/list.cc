@@ -45,13 +45,16 @@ std::vector<ListedOperand> operands(const SourceNode& from) {
     std::string dtype = input.dtype ? std::string(name(*input.dtype)) : input.foreign_dtype;
     if (dtype.empty()) dtype = "type not known";
     result.push_back({static_cast<char>('A' + i), dtype, input.shape,
-                      has_origin ? from.constant_origin[i] : input.is_constant ? "constant" : ""});
+                      has_origin          ? from.constant_origin[i]
+                      : input.is_constant ? "constant"
+                                          : ""});
   }
   return result;
 }
 
 Json node_json(const SourceNode& node) {
-  Json json = {{"name", node.name}, {"op_type", node.op_type}, {"graph_path", node.graph_path}, {"output", node.output}};
+  Json json = {
+      {"name", node.name}, {"op_type", node.op_type}, {"graph_path", node.graph_path}, {"output", node.output}};
   json["problem"] = node.problem ? Json(print_problem(*node.problem)) : Json();
   json["signature"] = node.problem ? Json(print_problem(canonical(*node.problem).problem)) : Json();
   json["refusal"] = node.refusal.is_ok() ? Json() : Json(node.refusal.message());
@@ -81,7 +84,8 @@ void print_node(const SourceNode& node) {
     const std::string constant = operand.constant.empty() ? "" : "  constant: " + operand.constant;
     fmt::print("  {}        {} {}{}\n", operand.letter, operand.dtype, one_line(shape), one_line(constant));
   }
-  if (!node.consumers.empty()) fmt::print("  then     {}\n", one_line(fmt::format("{}", fmt::join(node.consumers, ", "))));
+  if (!node.consumers.empty())
+    fmt::print("  then     {}\n", one_line(fmt::format("{}", fmt::join(node.consumers, ", "))));
   if (!node.refusal.is_ok()) fmt::print("  refused  {}\n", one_line(node.refusal.message()));
   for (const std::string& note : node.notes) fmt::print("  note     {}\n", note);
 }
@@ -92,8 +96,10 @@ Status list(const ListOptions& options) {
   std::set<std::string> signatures;
   size_t refused = 0;
   for (const SourceNode& node : source->nodes) {
-    if (node.refusal.is_ok()) signatures.insert(print_problem(canonical(*node.problem).problem));
-    else ++refused;
+    if (node.refusal.is_ok())
+      signatures.insert(print_problem(canonical(*node.problem).problem));
+    else
+      ++refused;
   }
   if (options.as_json) {
     Json json = {{"nodes", Json::array()}};

@@ -53,7 +53,8 @@ Status run_verb(int argc, char** argv) {
     app.exit(help);
     return Status::ok();
   } catch (const CLI::ParseError& error) {
-    return Status::invalid(fmt::format("{} (gemmc --help shows examples, gemmc VERB --help the options)", error.what()));
+    return Status::invalid(
+        fmt::format("{} (gemmc --help shows examples, gemmc VERB --help the options)", error.what()));
   }
   const Verb* verb = std::find_if(std::begin(verbs), std::end(verbs), [](const Verb& v) { return v.app->parsed(); });
   return verb->run();

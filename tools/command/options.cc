@@ -13,7 +13,8 @@ CLI::Option* add_repeated(CLI::App& app, const std::string& name, std::vector<st
   return app.add_option(name, values, description)->allow_extra_args(false);
 }
 
-Expected<std::map<std::string, std::string>> key_values(const std::vector<std::string>& words, const std::string& option) {
+Expected<std::map<std::string, std::string>> key_values(const std::vector<std::string>& words,
+                                                        const std::string& option) {
   std::map<std::string, std::string> result;
   for (const std::string& word : words) {
     const size_t equals = word.find('=');
@@ -37,8 +38,7 @@ void KernelOptions::add_node(CLI::App& app) { app.add_option("--node", node_, "T
 
 void KernelOptions::add_compilation(CLI::App& app, const std::string& default_target) {
   default_target_ = default_target;
-  app.add_option("--target", targets_,
-                 fmt::format("{}; default {}", fmt::join(target_names(), ", "), default_target))
+  app.add_option("--target", targets_, fmt::format("{}; default {}", fmt::join(target_names(), ", "), default_target))
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--schedule", schedule_, "Use this schedule line, e.g. 'tiled mr=6 nr=16 lanes=8'");
@@ -65,8 +65,8 @@ Expected<Target> KernelOptions::target() const {
   if (threads_ < 1) return Status::invalid(fmt::format("--threads {}; allowed: 1 and more", threads_));
   if (threads_ != 1) return Status::unsupported(fmt::format("--threads {}: not built yet; allowed: 1", threads_));
   if (targets_.size() > 1) {
-    return Status::unsupported(fmt::format("--target {}: several CPUs in one build are not built yet; allowed: one target",
-                                           fmt::join(targets_, ",")));
+    return Status::unsupported(fmt::format(
+        "--target {}: several CPUs in one build are not built yet; allowed: one target", fmt::join(targets_, ",")));
   }
   return parse_target(targets_.empty() ? default_target_ : targets_[0]);
 }

@@ -46,7 +46,8 @@ class KernelOptions {
 };
 
 // "KEY=VALUE" words -> a map; `option` is for messages ("--dim"). Repeated keys are refused.
-Expected<std::map<std::string, std::string>> key_values(const std::vector<std::string>& words, const std::string& option);
+Expected<std::map<std::string, std::string>> key_values(const std::vector<std::string>& words,
+                                                        const std::string& option);
 
 // An option that may be repeated and takes one word each time.
 CLI::Option* add_repeated(CLI::App& app, const std::string& name, std::vector<std::string>& values,

@@ -62,7 +62,7 @@ SourceNode from_node(Node node) {
   SourceNode result;
   result.name = node.name;
   result.op_type = node.op_type;
-  result.output = node.outputs.empty() ? "Y" : node.outputs[0];
+  if (!node.outputs.empty()) result.output = node.outputs[0];
   Expected<Problem> problem = node_to_problem(node);
   if (problem) {
     result.refusal = refuse_unbuilt(*problem).with_node(node.name);
@@ -70,7 +70,8 @@ SourceNode from_node(Node node) {
   } else {
     result.refusal = problem.status();
   }
-  if (node.wants_training) result.notes.push_back("training: the backward kernels are not built yet, only the forward one is");
+  if (node.wants_training)
+    result.notes.push_back("training: the backward kernels are not built yet, only the forward one is");
   result.node = std::move(node);
   return result;
 }
@@ -93,7 +94,8 @@ Expected<Source> from_model(const fs::path& path, const SourceOptions& options) 
     std::vector<std::string> names;
     // The names that were moved away above belong to nodes that matched: there are none here.
     for (const ModelNode& from : model->nodes) names.push_back(from.node.name);
-    return Status::invalid(fmt::format("no node '{}' in {}; allowed: {}", *options.node, path.string(), names_text(names)));
+    return Status::invalid(
+        fmt::format("no node '{}' in {}; allowed: {}", *options.node, path.string(), names_text(names)));
   }
   return source;
 }
@@ -143,10 +145,11 @@ Expected<Source> from_problem(const std::string& text, const SourceOptions& opti
   node.name = print_problem(*problem);
   if (options.node) return Status::invalid("--node is for models and node descriptions, not for problem strings");
   node.op_type = problem->op == Operator::kGemm ? "Gemm" : "MatMul";
-  node.output = "Y";
   node.refusal = refuse_unbuilt(*problem);
   node.problem = *std::move(problem);
-  return Source{.nodes = {std::move(node)}};
+  Source source;
+  source.nodes.push_back(std::move(node));
+  return source;
 }
 
 }  // namespace
@@ -162,10 +165,11 @@ Expected<Source> load_source(const std::string& text, const SourceOptions& optio
     if (!json) return json.status();
     return from_json(*json, path.parent_path(), path.stem().string(), options);
   }
-  return Status::invalid(fmt::format(
-      "'{}' is not a source; allowed: MODEL.onnx, NODE.json, JSON text, or a problem string, which starts with 'gemm' or "
-      "'matmul'",
-      text));
+  return Status::invalid(
+      fmt::format("'{}' is not a source; allowed: MODEL.onnx, NODE.json, JSON text, or a problem string, which starts "
+                  "with 'gemm' or "
+                  "'matmul'",
+                  text));
 }
 
 Expected<SourceNode> only_node(Source source) {

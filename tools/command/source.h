@@ -15,16 +15,16 @@
 namespace gemmc {
 
 struct SourceNode {
-  std::string name;        // the problem string where there is no node
+  std::string name;  // the problem string where there is no node
   std::string op_type;
-  std::string output;
+  std::string output = "Y";
   std::string graph_path;  // see ModelNode
   std::optional<Node> node;
-  std::optional<Problem> problem;  // absent only where the node is refused
-  Status refusal;                  // ok, or why no kernel can be built for the node
+  std::optional<Problem> problem;            // absent only where the node is refused
+  Status refusal;                            // ok, or why no kernel can be built for the node
   std::vector<std::string> constant_origin;  // see ModelNode; empty outside models
   std::vector<std::string> consumers;
-  std::vector<std::string> notes;            // e.g. that its backward kernels are not built
+  std::vector<std::string> notes;  // e.g. that its backward kernels are not built
 };
 
 struct Source {

@@ -16,7 +16,9 @@ Status show_version(bool as_json) {
   const Expected<Target> host = host_target();
   const std::string host_text = host ? host->to_string() : host.status().message();
   if (as_json) {
-    print_json({{"gemmc", GEMMC_VERSION}, {"compiler", compiler_identity()}, {"host", host_text},
+    print_json({{"gemmc", GEMMC_VERSION},
+                {"compiler", compiler_identity()},
+                {"host", host_text},
                 {"targets", target_names()}});
     return Status::ok();
   }

@@ -98,7 +98,8 @@ int32_t loop_kernel(const gemmc_call* call) {
 }
 
 // NumPy's matmul by indices of logical arrays; transpositions and C for Gemm.
-std::vector<double> expected_y(const Problem& p, const Tensor& a, const Tensor& b, const Tensor* c, const Sizes& batch) {
+std::vector<double> expected_y(const Problem& p, const Tensor& a, const Tensor& b, const Tensor* c,
+                               const Sizes& batch) {
   const auto dim = [](const Tensor& t, size_t from_right) {
     return from_right <= t.shape.size() ? t.shape[t.shape.size() - from_right] : 1;
   };
@@ -180,9 +181,9 @@ std::string refusal(const Problem& problem, const ArrayShapes& shapes) {
 TEST(CallPlan, RuntimeDimensionsComeFromTheArrays) {
   const Dim m = Dim::runtime("rows"), k = Dim::runtime("depth");
   EXPECT_EQ(check(gemm(known({m, k}), known({k, Dim::fixed(4)})), {3, 5}, {5, 4}, {3, 4}), 1);
-  EXPECT_EQ(check(matmul(known({Dim::runtime("b"), m, Dim::fixed(2)}), known(fixed({2, 3}))), {2, 5, 2}, {2, 3},
-                  {2, 5, 3}),
-            1);
+  EXPECT_EQ(
+      check(matmul(known({Dim::runtime("b"), m, Dim::fixed(2)}), known(fixed({2, 3}))), {2, 5, 2}, {2, 3}, {2, 5, 3}),
+      1);
 }
 
 TEST(CallPlan, TranspositionsAndEveryFormOfC) {
@@ -234,7 +235,8 @@ TEST(CallPlan, EmptyArrays) {
   EXPECT_EQ(check(p, {2, 0}, {0, 3}, {2, 3}), 1) << "K = 0: zeros";
   EXPECT_EQ(check(p, {0, 2, 3}, {3, 4}, {0, 2, 4}), 1);
   EXPECT_EQ(check(p, {0, 1, 2, 3}, {5, 3, 4}, {0, 5, 2, 4}), 0);
-  EXPECT_EQ(check(p, {int64_t{1} << 40, 1, 0, 3}, {int64_t{1} << 20, 3, 0}, {int64_t{1} << 40, int64_t{1} << 20, 0, 0}), 0);
+  EXPECT_EQ(check(p, {int64_t{1} << 40, 1, 0, 3}, {int64_t{1} << 20, 3, 0}, {int64_t{1} << 40, int64_t{1} << 20, 0, 0}),
+            0);
 }
 
 TEST(CallPlan, StridedOperandsAreLaidOut) {

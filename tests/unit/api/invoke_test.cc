@@ -46,7 +46,8 @@ class InvokeTest : public ::testing::Test {
 };
 
 TEST_F(InvokeTest, ComputesAndReportsTheKernel) {
-  const Tensor a = tensor({2, 3}, {1, 2, 3, 4, 5, 6}), b = tensor({3, 2}, {1, 0, 0, 1, 1, 1}), c = tensor({2}, {10, 20});
+  const Tensor a = tensor({2, 3}, {1, 2, 3, 4, 5, 6}), b = tensor({3, 2}, {1, 0, 0, 1, 1, 1}),
+               c = tensor({2}, {10, 20});
   InvokeReport report;
   const auto y = invoke(session_, problem("gemm f32 m=?m n=2 k=3 c=n"), {&a, &b, &c}, {}, &report);
   ASSERT_TRUE(y) << y.status().message();

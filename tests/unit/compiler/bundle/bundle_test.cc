@@ -55,10 +55,12 @@ TEST(HeaderText, StaticGemm) {
 }
 
 TEST(HeaderText, RunTimeDimensionsAndStridesAreNamedInCallOrder) {
-  const std::string text = header_text(one("gemm f64 m=?rows n=4 k=?depth c=mn sa=?x1 sc=?x? sy=?x1", {"rows", "depth"}));
-  EXPECT_TRUE(has(text,
-                  "int32_t layer(const double* a, const double* b, const double* c, double* y, int64_t dim_rows, int64_t "
-                  "dim_depth, int64_t stride_a0, int64_t stride_c0, int64_t stride_c1, int64_t stride_y0);\n"))
+  const std::string text =
+      header_text(one("gemm f64 m=?rows n=4 k=?depth c=mn sa=?x1 sc=?x? sy=?x1", {"rows", "depth"}));
+  EXPECT_TRUE(
+      has(text,
+          "int32_t layer(const double* a, const double* b, const double* c, double* y, int64_t dim_rows, int64_t "
+          "dim_depth, int64_t stride_a0, int64_t stride_c0, int64_t stride_c1, int64_t stride_y0);\n"))
       << text;
   EXPECT_TRUE(has(text, "A  float64 [dim_rows, dim_depth] with strides (stride_a0, 1)\n"));
   EXPECT_TRUE(has(text, "dims, in order:    dim_rows, dim_depth\n"));
@@ -86,9 +88,9 @@ TEST(HeaderText, NamesFromModelsCannotBreakIt) {
 }
 
 TEST(KernelArguments, CountsAreThoseOfTheLoopForm) {
-  for (const char* text : {"gemm f32 m=2 n=3 k=4", "gemm f32 m=?m n=?n k=?k c=*", "matmul f32 a=* b=*",
-                           "matmul f32 a=* b=3x4", "matmul f32 a=2x3 b=*", "matmul f32 a=?ax?bx3 b=?ax3x?b",
-                           "gemm f32 m=2 n=3 k=4 sa=?x? sb=?x1 sy=?x?"}) {
+  for (const char* text :
+       {"gemm f32 m=2 n=3 k=4", "gemm f32 m=?m n=?n k=?k c=*", "matmul f32 a=* b=*", "matmul f32 a=* b=3x4",
+        "matmul f32 a=2x3 b=*", "matmul f32 a=?ax?bx3 b=?ax3x?b", "gemm f32 m=2 n=3 k=4 sa=?x? sb=?x1 sy=?x?"}) {
     const Problem p = problem(text);
     const LoopForm form = loop_form(p);
     const KernelArguments arguments = kernel_arguments(p, {});

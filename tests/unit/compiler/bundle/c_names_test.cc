@@ -24,8 +24,8 @@ TEST(CIdentifier, IsAlwaysACIdentifierByItsOwnRule) {
 
 TEST(CheckSymbol, TakesNamesAndRefusesWhatWouldNotCompileOrLink) {
   for (const char* good : {"fc1", "layer_0", "X", "memcpy2"}) EXPECT_TRUE(check_symbol(good).is_ok()) << good;
-  for (const char* bad : {"", "1st", "a b", "a-b", "_x", "int", "template", "main", "memcpy", "linux", "gemmc", "gemmc_call",
-                          "gemmc_x", "GEMMC_OK", "\xc3\xa4"}) {
+  for (const char* bad : {"", "1st", "a b", "a-b", "_x", "int", "template", "main", "memcpy", "linux", "gemmc",
+                          "gemmc_call", "gemmc_x", "GEMMC_OK", "\xc3\xa4"}) {
     const Status status = check_symbol(bad);
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << bad;
     EXPECT_NE(status.message().find("name '" + std::string(bad) + "'"), std::string::npos) << status.message();
@@ -37,7 +37,9 @@ TEST(CommentText, CannotEndOrNestAComment) {
   EXPECT_EQ(comment_text("a*/b"), "a* /b");
   EXPECT_EQ(comment_text("a/*b"), "a/ *b");
   EXPECT_EQ(comment_text("*/*/"), "* / * /");
-  EXPECT_EQ(comment_text("?" "?/"), "? ?/");
+  EXPECT_EQ(comment_text("?"
+                         "?/"),
+            "? ?/");
   EXPECT_EQ(comment_text("a\nb\tc\xc3\xa4"), "a?b?c? ?");
 }
 

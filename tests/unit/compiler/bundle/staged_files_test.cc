@@ -98,7 +98,8 @@ TEST(StagedFiles, FailuresNameThePath) {
 
 TEST(StagedFiles, AFullDiskLeavesNothing) {
   const TemporaryFolder folder;
-  EXPECT_EXIT(write_to_a_full_disk(folder.path()), ::testing::ExitedWithCode(0), "cannot write .*/new/large: File too large");
+  EXPECT_EXIT(write_to_a_full_disk(folder.path()), ::testing::ExitedWithCode(0),
+              "cannot write .*/new/large: File too large");
 }
 
 }  // namespace

@@ -32,31 +32,47 @@ using gemmc::Status;
 
 thread_local std::string last_error;
 
-gemmc_status report(const Status& status) {
-  last_error = status.message();
-  return static_cast<gemmc_status>(status.code());
+gemmc_status report(gemmc_status status, const char* message) noexcept {
+  try {
+    last_error = message;
+  } catch (...) {
+    last_error.clear();
+  }
+  return status;
 }
 
 // Runs `body`, which returns a Status; whatever it throws becomes one.
 template <typename Body>
-gemmc_status guarded(Body body) {
+gemmc_status guarded(Body body) noexcept {
   try {
     const Status status = body();
-    return status.is_ok() ? GEMMC_OK : report(status);
+    return status.is_ok() ? GEMMC_OK : report(static_cast<gemmc_status>(status.code()), status.message().c_str());
   } catch (const std::bad_alloc&) {
-    return report(Status::environment("out of memory"));
+    return report(GEMMC_ENVIRONMENT, "out of memory");
   } catch (const std::exception& error) {
-    return report(Status::internal(error.what()));
+    return report(GEMMC_INTERNAL, error.what());
+  } catch (...) {
+    return report(GEMMC_INTERNAL, "an exception of unknown type");
   }
 }
 
-Expected<Problem> parse_description(const std::string& text) {
-  if (text.find_first_not_of(" \t\r\n") == std::string::npos || text[text.find_first_not_of(" \t\r\n")] != '{') {
-    return gemmc::parse_problem(text);
+struct Description {
+  Problem problem;
+  std::string node_name;  // empty for problem strings
+};
+
+Expected<Description> parse_description(const std::string& text) {
+  const size_t start = text.find_first_not_of(" \t\r\n");
+  if (start == std::string::npos || text[start] != '{') {
+    Expected<Problem> problem = gemmc::parse_problem(text);
+    if (!problem) return problem.status();
+    return Description{*std::move(problem), ""};
   }
   Expected<gemmc::Node> node = gemmc::parse_node_json(text, ".");
   if (!node) return node.status();
-  return gemmc::node_to_problem(*node);
+  Expected<Problem> problem = gemmc::node_to_problem(*node);
+  if (!problem) return problem.status();
+  return Description{*std::move(problem), node->name};
 }
 
 }  // namespace
@@ -87,10 +103,10 @@ GEMMC_EXPORT gemmc_status gemmc_session_kernel(gemmc_session* session, const cha
       return Status::invalid("session, description or kernel is NULL; allowed: none of them");
     }
     *kernel = nullptr;
-    Expected<Problem> problem = parse_description(description);
-    if (!problem) return problem.status();
-    Expected<gemmc::Session::Result> result = session->session.kernel(*problem);
-    if (!result) return result.status();
+    Expected<Description> parsed = parse_description(description);
+    if (!parsed) return parsed.status();
+    Expected<gemmc::Session::Result> result = session->session.kernel(parsed->problem);
+    if (!result) return result.status().with_node(parsed->node_name);
     const auto strides = static_cast<size_t>(gemmc::loop_form(result->kernel->artifact().problem).stride_count);
     *kernel = new gemmc_kernel{std::move(result->kernel), std::move(result->dim_names), strides};
     return Status::ok();
@@ -100,26 +116,31 @@ GEMMC_EXPORT gemmc_status gemmc_session_kernel(gemmc_session* session, const cha
 GEMMC_EXPORT void gemmc_kernel_release(gemmc_kernel* kernel) { delete kernel; }
 
 GEMMC_EXPORT gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const gemmc_call* call) {
-  if (kernel == nullptr || call == nullptr) return report(Status::invalid("kernel or call is NULL; allowed: neither"));
-  const auto status = static_cast<gemmc_status>(kernel->kernel->entry()(call));
-  if (status != GEMMC_OK) {
-    report(Status::invalid("the kernel refuses the call: a negative dimension, batches that do not broadcast, or a small size_bytes"));
-  }
-  return status;
+  return guarded([&] {
+    if (kernel == nullptr || call == nullptr) return Status::invalid("kernel or call is NULL; allowed: neither");
+    if (kernel->kernel->entry()(call) == GEMMC_OK) return Status::ok();
+    return Status::invalid("the kernel refuses the call: a negative dimension, batches that do not broadcast, or a small size_bytes");
+  });
 }
 
-GEMMC_EXPORT gemmc_kernel_entry gemmc_kernel_get_entry(const gemmc_kernel* kernel) { return kernel->kernel->entry(); }
+GEMMC_EXPORT gemmc_kernel_entry gemmc_kernel_get_entry(const gemmc_kernel* kernel) {
+  return kernel == nullptr ? nullptr : kernel->kernel->entry();
+}
 
 GEMMC_EXPORT const char* gemmc_kernel_symbol(const gemmc_kernel* kernel) {
-  return kernel->kernel->artifact().symbol.c_str();
+  return kernel == nullptr ? nullptr : kernel->kernel->artifact().symbol.c_str();
 }
 
-GEMMC_EXPORT size_t gemmc_kernel_dim_count(const gemmc_kernel* kernel) { return kernel->dim_names.size(); }
+GEMMC_EXPORT size_t gemmc_kernel_dim_count(const gemmc_kernel* kernel) {
+  return kernel == nullptr ? 0 : kernel->dim_names.size();
+}
 
 GEMMC_EXPORT const char* gemmc_kernel_dim_name(const gemmc_kernel* kernel, size_t index) {
-  return index < kernel->dim_names.size() ? kernel->dim_names[index].c_str() : nullptr;
+  return index < gemmc_kernel_dim_count(kernel) ? kernel->dim_names[index].c_str() : nullptr;
 }
 
-GEMMC_EXPORT size_t gemmc_kernel_stride_count(const gemmc_kernel* kernel) { return kernel->stride_count; }
+GEMMC_EXPORT size_t gemmc_kernel_stride_count(const gemmc_kernel* kernel) {
+  return kernel == nullptr ? 0 : kernel->stride_count;
+}
 
 }  // extern "C"

@@ -69,13 +69,14 @@ void gemmc_session_free(gemmc_session* session);
 
 /* The kernel for `description`: a problem string ("gemm f32 m=64 n=64 k=64") or a node description in JSON (text that
  * starts with '{'). Compiled on the first request; equal requests, also at once from many threads, compile once.
- * The caller releases it. */
+ * The caller releases it; NULL is allowed there. */
 gemmc_status gemmc_session_kernel(gemmc_session* session, const char* description, gemmc_kernel** kernel);
 void gemmc_kernel_release(gemmc_kernel* kernel);
 
 /* Runs the kernel on the calling thread. Checks nothing but what the kernel itself checks. */
 gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const gemmc_call* call);
-/* The uniform entry itself, for callers that want no indirection. Valid while the kernel is not released. */
+/* The functions below answer NULL or 0 for a kernel or an index that is none.
+ * The uniform entry itself, for callers that want no indirection. Valid while the kernel is not released. */
 gemmc_kernel_entry gemmc_kernel_get_entry(const gemmc_kernel* kernel);
 /* The kernel's symbol, "gemmc_" and 16 hexadecimal digits. Valid while the kernel is not released. */
 const char* gemmc_kernel_symbol(const gemmc_kernel* kernel);

@@ -3,6 +3,7 @@
 namespace gemmc {
 
 Expected<Session::Result> Session::kernel(const Problem& problem, const CompileOptions& options) {
+  GEMMC_RETURN_IF_ERROR(check_runs_here(target_));
   Expected<KernelPlan> planned = plan(problem, target_, options);
   if (!planned) return planned.status();
   // A chosen symbol is part of the object, but not of the key's text.

@@ -139,14 +139,8 @@ INSTANTIATE_TEST_SUITE_P(, GeneratedCode,
                            return text;
                          });
 
+// Scalars that LLVM has special rules for. session_test checks the numbers.
 TEST(GeneratedEpilogue, AlphaAndBetaOfEveryKind) {
-  for (const char* alpha : {"1", "-1", "0", "0.1", "inf", "nan"}) {
-    for (const char* beta : {"1", "-1", "-0.5", "nan"}) {
-      const std::string text = fmt::format("gemm f32 m=2 n=9 k=3 c=mn alpha={} beta={}", alpha, beta);
-      SCOPED_TRACE(text);
-      ASSERT_TRUE(compile_kernel(text, Family::kTiled, "x86-64-v3"));
-    }
-  }
   for (const char* scalars : {"alpha=-1 beta=-1", "alpha=0.5 beta=-2", "alpha=-3e38 beta=3e38", "alpha=0 beta=0.1"}) {
     for (const char* type : {"i32", "u64", "bf16", "f16", "f64"}) {
       const std::string text = fmt::format("gemm {} m=?m n=9 k=3 c=n {}", type, scalars);

@@ -1,0 +1,235 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+#include "gemmc/gemmc.h"
+
+// In c_api_links.c: calls everything from C99.
+extern "C" int c_api_from_c(void);
+
+namespace {
+
+// Released at the end of a test.
+struct Session {
+  gemmc_session* handle = nullptr;
+  Session() { EXPECT_EQ(gemmc_session_create("host", &handle), GEMMC_OK) << gemmc_last_error(); }
+  ~Session() { gemmc_session_free(handle); }
+};
+
+struct Kernel {
+  gemmc_kernel* handle = nullptr;
+  Kernel(const Session& session, const std::string& description) {
+    EXPECT_EQ(gemmc_session_kernel(session.handle, description.c_str(), &handle), GEMMC_OK) << description << ": " << gemmc_last_error();
+  }
+  ~Kernel() { gemmc_kernel_release(handle); }
+};
+
+bool error_has(const std::string& part) { return std::string(gemmc_last_error()).find(part) != std::string::npos; }
+
+constexpr float kA[] = {1, 2, 3, 4, 5, 6};
+constexpr float kB[] = {1, 0, 0, 1, 1, 1};
+constexpr float kC[] = {10, 20};
+const std::vector<float> kY = {14, 25, 20, 31};
+
+gemmc_call call_with(std::vector<float>& y, const int64_t* dims = nullptr) {
+  gemmc_call call = {};
+  call.size_bytes = sizeof call;
+  call.a = kA;
+  call.b = kB;
+  call.c = kC;
+  call.y = y.data();
+  call.dims = dims;
+  return call;
+}
+
+TEST(CApi, Version) { EXPECT_STREQ(gemmc_version(), GEMMC_VERSION); }
+
+TEST(CApi, CompilesFromC99) { EXPECT_EQ(c_api_from_c(), 0) << gemmc_last_error(); }
+
+TEST(CApi, RunsAProblemString) {
+  const Session session;
+  const Kernel kernel(session, "gemm f32 m=2 n=2 k=3 c=n");
+  std::vector<float> y(4, -1);
+  const gemmc_call call = call_with(y);
+  EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_OK);
+  EXPECT_EQ(y, kY);
+  EXPECT_EQ(gemmc_kernel_dim_count(kernel.handle), 0u);
+  EXPECT_EQ(gemmc_kernel_stride_count(kernel.handle), 0u);
+  EXPECT_EQ(std::string(gemmc_kernel_symbol(kernel.handle)).find("gemmc_"), 0u);
+  EXPECT_EQ(std::strlen(gemmc_kernel_symbol(kernel.handle)), 22u);
+}
+
+constexpr char kNode[] = R"( {"name": "fc1", "op_type": "Gemm", "opset": 13,
+  "inputs": [{"name": "x", "dtype": "float32", "shape": ["rows", 3]},
+             {"name": "w", "dtype": "float32", "shape": [3, 2]},
+             {"name": "b", "dtype": "float32", "shape": [2]}],
+  "outputs": ["y"]})";
+
+TEST(CApi, RunsANodeDescription) {
+  const Session session;
+  const Kernel kernel(session, kNode);
+  ASSERT_EQ(gemmc_kernel_dim_count(kernel.handle), 1u);
+  EXPECT_STREQ(gemmc_kernel_dim_name(kernel.handle, 0), "rows");
+  EXPECT_EQ(gemmc_kernel_dim_name(kernel.handle, 1), nullptr);
+  std::vector<float> y(4, -1);
+  const int64_t rows = 2;
+  const gemmc_call call = call_with(y, &rows);
+  EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_OK);
+  EXPECT_EQ(y, kY);
+  y.assign(4, -1);
+  EXPECT_EQ(gemmc_kernel_get_entry(kernel.handle)(&call), GEMMC_OK);
+  EXPECT_EQ(y, kY);
+}
+
+TEST(CApi, CountsStridesAndDimensions) {
+  const Session session;
+  const Kernel kernel(session, "gemm f32 m=?m n=?n k=4 c=* sa=?x1");
+  EXPECT_EQ(gemmc_kernel_dim_count(kernel.handle), 2u);
+  EXPECT_STREQ(gemmc_kernel_dim_name(kernel.handle, 0), "m");
+  EXPECT_STREQ(gemmc_kernel_dim_name(kernel.handle, 1), "n");
+  EXPECT_EQ(gemmc_kernel_stride_count(kernel.handle), 3u);
+}
+
+TEST(CApi, EqualRequestsAreOneKernel) {
+  const Session session;
+  const Kernel one(session, "gemm f32 m=2 n=2 k=3 c=n"), other(session, "gemm f32 m=2 n=2 k=3 c=1n");
+  EXPECT_NE(one.handle, other.handle) << "each has to be released";
+  EXPECT_EQ(gemmc_kernel_get_entry(one.handle), gemmc_kernel_get_entry(other.handle));
+}
+
+TEST(CApi, KernelsOutliveTheirSession) {
+  gemmc_kernel* kernel = nullptr;
+  {
+    const Session session;
+    ASSERT_EQ(gemmc_session_kernel(session.handle, "gemm f32 m=2 n=2 k=3 c=n", &kernel), GEMMC_OK);
+  }
+  std::vector<float> y(4, -1);
+  const gemmc_call call = call_with(y);
+  EXPECT_EQ(gemmc_kernel_call(kernel, &call), GEMMC_OK);
+  EXPECT_EQ(y, kY);
+  gemmc_kernel_release(kernel);
+}
+
+TEST(CApi, SessionsForATarget) {
+  gemmc_session* session = nullptr;
+  EXPECT_EQ(gemmc_session_create(nullptr, &session), GEMMC_OK) << "NULL is the host";
+  gemmc_session_free(session);
+  EXPECT_EQ(gemmc_session_create("x86-64-v2", &session), GEMMC_OK);
+  gemmc_session_free(session);
+
+  const auto not_a_session = reinterpret_cast<gemmc_session*>(&session);
+  session = not_a_session;
+  EXPECT_EQ(gemmc_session_create("pentium", &session), GEMMC_INVALID_ARGUMENT);
+  EXPECT_EQ(session, nullptr) << "nothing to free after a failure";
+  EXPECT_TRUE(error_has("'pentium'")) << gemmc_last_error();
+  EXPECT_EQ(gemmc_session_create("aarch64", &session), GEMMC_UNSUPPORTED);
+  EXPECT_TRUE(error_has("not built yet")) << gemmc_last_error();
+}
+
+TEST(CApi, RefusesDescriptions) {
+  const Session session;
+  struct Row {
+    std::string description;
+    gemmc_status status;
+    std::string message;
+  };
+  const Row kRows[] = {
+      {"", GEMMC_INVALID_ARGUMENT, "problem string"},
+      {" \n", GEMMC_INVALID_ARGUMENT, "problem string"},
+      {"gemm f32 m=2", GEMMC_INVALID_ARGUMENT, "problem string"},
+      {"gemm f32 m=2 n=2 k=3 c=nope", GEMMC_INVALID_ARGUMENT, "nope"},
+      {"gemm f32 m=2 n=2 k=3 epi=gelu", GEMMC_UNSUPPORTED, "epilogue step 'gelu': not built yet"},
+      {"{", GEMMC_INVALID_ARGUMENT, ""},
+      {"{}", GEMMC_INVALID_ARGUMENT, ""},
+      {"  {\"name\": \"fc1\", \"op_type\": \"Conv\"}", GEMMC_INVALID_ARGUMENT, "fc1"},
+      {R"({"name": "fc1", "op_type": "MatMul", "inputs": [{"name": "a", "dtype": "float32", "shape": [2, 3]},
+           {"name": "b", "dtype": "float32", "shape": [4, 5]}], "outputs": ["y"]})", GEMMC_INVALID_ARGUMENT, "(node 'fc1')"},
+      {R"({"name": "fc1", "op_type": "MatMul", "inputs": [{"name": "a", "dtype": "float32", "shape": [2, 3]},
+           {"name": "b", "dtype": "float32", "shape": [3, 5]}], "outputs": ["y"], "epilogue": [{"op": "gelu"}]})", GEMMC_UNSUPPORTED,
+       "(node 'fc1')"},
+      {std::string(1 << 20, '{'), GEMMC_INVALID_ARGUMENT, ""},
+      {"gemm f32 m=2 n=2 k=3 " + std::string(100000, 'x'), GEMMC_INVALID_ARGUMENT, "xxx"},
+      {"gemm f32 m=2 n=2 k=3 " + std::string(1 << 20, 'x'), GEMMC_INVALID_ARGUMENT, "too long"},
+  };
+  for (const Row& row : kRows) {
+    auto* kernel = reinterpret_cast<gemmc_kernel*>(session.handle);
+    const std::string shown = row.description.substr(0, 80);
+    EXPECT_EQ(gemmc_session_kernel(session.handle, row.description.c_str(), &kernel), row.status) << shown << ": " << gemmc_last_error();
+    EXPECT_EQ(kernel, nullptr) << "nothing to release after a failure";
+    EXPECT_TRUE(error_has(row.message)) << shown << ": " << gemmc_last_error();
+    EXPECT_STRNE(gemmc_last_error(), "") << shown;
+    EXPECT_EQ(std::strchr(gemmc_last_error(), '\n'), nullptr) << gemmc_last_error();
+  }
+}
+
+TEST(CApi, NullIsRefusedOrAllowed) {
+  const Session session;
+  const Kernel kernel(session, "gemm f32 m=2 n=2 k=3 c=n");
+  gemmc_kernel* place = nullptr;
+  std::vector<float> y(4);
+  const gemmc_call call = call_with(y);
+  EXPECT_EQ(gemmc_session_create("host", nullptr), GEMMC_INVALID_ARGUMENT);
+  EXPECT_EQ(gemmc_session_kernel(nullptr, "gemm f32 m=2 n=2 k=3", &place), GEMMC_INVALID_ARGUMENT);
+  EXPECT_EQ(gemmc_session_kernel(session.handle, nullptr, &place), GEMMC_INVALID_ARGUMENT);
+  EXPECT_EQ(gemmc_session_kernel(session.handle, "gemm f32 m=2 n=2 k=3", nullptr), GEMMC_INVALID_ARGUMENT);
+  EXPECT_TRUE(error_has("NULL")) << gemmc_last_error();
+  EXPECT_EQ(gemmc_kernel_call(nullptr, &call), GEMMC_INVALID_ARGUMENT);
+  EXPECT_EQ(gemmc_kernel_call(kernel.handle, nullptr), GEMMC_INVALID_ARGUMENT);
+  EXPECT_EQ(gemmc_kernel_get_entry(nullptr), nullptr);
+  EXPECT_EQ(gemmc_kernel_symbol(nullptr), nullptr);
+  EXPECT_EQ(gemmc_kernel_dim_count(nullptr), 0u);
+  EXPECT_EQ(gemmc_kernel_dim_name(nullptr, 0), nullptr);
+  EXPECT_EQ(gemmc_kernel_stride_count(nullptr), 0u);
+  gemmc_session_free(nullptr);
+  gemmc_kernel_release(nullptr);
+}
+
+TEST(CApi, CallsThatTheKernelRefuses) {
+  const Session session;
+  const Kernel kernel(session, "gemm f32 m=?m n=2 k=3 c=n");
+  std::vector<float> y(4, -1);
+  int64_t rows = -2;
+  gemmc_call call = call_with(y, &rows);
+  EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
+  EXPECT_TRUE(error_has("negative dimension")) << gemmc_last_error();
+  rows = 2;
+  call.size_bytes = 8;
+  EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
+  EXPECT_EQ(y, std::vector<float>(4, -1)) << "Y is untouched";
+  call.size_bytes = sizeof call + 64;
+  EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_OK) << "a later version's struct";
+  EXPECT_EQ(y, kY);
+}
+
+TEST(CApi, LastErrorBelongsToItsThread) {
+  std::string elsewhere = "not set";
+  gemmc_session* session = nullptr;
+  EXPECT_EQ(gemmc_session_create("here", &session), GEMMC_INVALID_ARGUMENT);
+  std::jthread([&] {
+    elsewhere = gemmc_last_error();
+    gemmc_session* other = nullptr;
+    EXPECT_EQ(gemmc_session_create("there", &other), GEMMC_INVALID_ARGUMENT);
+    EXPECT_TRUE(error_has("'there'"));
+  }).join();
+  EXPECT_EQ(elsewhere, "") << "nothing failed on that thread before";
+  EXPECT_TRUE(error_has("'here'")) << gemmc_last_error();
+}
+
+TEST(CApi, OneSessionServesManyThreads) {
+  const Session session;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&session, i] {
+      const Kernel kernel(session, i % 2 == 0 ? "gemm f32 m=2 n=2 k=3 c=n" : "gemm f32 m=?m n=2 k=3 c=n");
+      std::vector<float> y(4, -1);
+      const int64_t rows = 2;
+      const gemmc_call call = call_with(y, &rows);
+      EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_OK);
+      EXPECT_EQ(y, kY);
+    });
+  }
+}
+
+}  // namespace

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <google/protobuf/arena.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 #include <google/protobuf/stubs/logging.h>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <new>
 #include <system_error>
 
 #include "core/text.h"
@@ -28,6 +30,20 @@ constexpr uint64_t kBytesPerStoredByte = 64;
 constexpr uint64_t kMaxStoredBytes = uint64_t{1} << 56;  // keeps the product in range
 constexpr uint64_t kBytesAlways = 64 << 20;
 constexpr uint64_t kBytesPerCharge = 64;  // a tensor costs time however small it is
+
+// An empty message of two bytes takes some 200 in memory. Honest models need 2 to 6 times their file's size.
+constexpr uint64_t kParsedBytesPerByte = 32;
+constexpr uint64_t kMaxParsedBytes = uint64_t{8} << 30;
+
+// What parsing on this thread may still allocate. The allocator of an arena gets no argument that could carry it.
+thread_local uint64_t parse_budget = 0;
+
+void* allocate_block(size_t bytes) {
+  if (bytes > parse_budget) throw std::bad_alloc();
+  parse_budget -= bytes;
+  return ::operator new(bytes);
+}
+void free_block(void* block, size_t bytes) { ::operator delete(block, bytes); }
 
 std::string error_text(int error) { return std::error_code(error, std::generic_category()).message(); }
 
@@ -95,13 +111,15 @@ bool is_inside(const std::filesystem::path& path, const std::filesystem::path& f
 
 }  // namespace
 
-Expected<std::unique_ptr<::onnx::ModelProto>> ModelFiles::read_model() {
+ModelFiles::ModelFiles(const std::filesystem::path& model) : path_(model) {}
+ModelFiles::~ModelFiles() = default;
+
+Expected<const ::onnx::ModelProto*> ModelFiles::read_model() {
   Expected<RegularFile> file = RegularFile::open(path_);
   if (!file) return file.status();
   if (file->size() > kMaxMessageBytes) {
     return Status::invalid(
-        fmt::format("the file has {} bytes; an ONNX model has at most {} and keeps larger weights in "
-                    "external data",
+        fmt::format("the file has {} bytes; an ONNX model has at most {} and keeps larger weights in external data",
                     file->size(), kMaxMessageBytes));
   }
   stored_bytes_ += file->stored_bytes();
@@ -110,8 +128,24 @@ Expected<std::unique_ptr<::onnx::ModelProto>> ModelFiles::read_model() {
   google::protobuf::io::FileInputStream stream(file->descriptor());
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetRecursionLimit(kMaxMessageDepth);
-  auto model = std::make_unique<::onnx::ModelProto>();
-  const bool is_parsed = model->ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
+  parse_budget = std::min(file->size() * kParsedBytesPerByte + kBytesAlways, kMaxParsedBytes);
+  ::onnx::ModelProto* model = nullptr;
+  bool is_parsed = false;
+  try {
+    google::protobuf::ArenaOptions options;
+    options.start_block_size = 64 << 10;
+    options.max_block_size = 1 << 20;
+    options.block_alloc = allocate_block;
+    options.block_dealloc = free_block;
+    arena_ = std::make_unique<google::protobuf::Arena>(options);
+    model = google::protobuf::Arena::CreateMessage<::onnx::ModelProto>(arena_.get());
+    is_parsed = model->ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
+  } catch (const std::bad_alloc&) {
+    return Status::invalid(
+        fmt::format("the file's {} bytes make more than {} times as many in memory, or more than there "
+                    "are",
+                    file->size(), kParsedBytesPerByte));
+  }
   if (stream.GetErrno() != 0) {
     return Status::environment(fmt::format("cannot read the file: {}", error_text(stream.GetErrno())));
   }

@@ -13,6 +13,9 @@
 
 #include "core/status.h"
 
+namespace google::protobuf {
+class Arena;
+}
 namespace onnx {
 class ModelProto;
 }
@@ -24,10 +27,12 @@ inline constexpr int kMaxSubgraphDepth = 32;
 
 class ModelFiles {
  public:
-  explicit ModelFiles(const std::filesystem::path& model) : path_(model) {}
+  explicit ModelFiles(const std::filesystem::path& model);
+  ~ModelFiles();
 
-  // Errors: environment (cannot be read), invalid argument (no ONNX model).
-  Expected<std::unique_ptr<::onnx::ModelProto>> read_model();
+  // The message, which lives as long as this object. Errors: environment (cannot be read), invalid argument (no ONNX
+  // model, or one that is out of proportion in memory).
+  Expected<const ::onnx::ModelProto*> read_model();
 
   // `size` bytes at `offset` of the file that the tensor `label` names, for which only files inside the model's folder
   // are opened: no absolute path, no "..", no symbolic link that leaves it.
@@ -41,6 +46,7 @@ class ModelFiles {
 
  private:
   std::filesystem::path path_;
+  std::unique_ptr<google::protobuf::Arena> arena_;
   uint64_t stored_bytes_ = 0;
   uint64_t charged_bytes_ = 0;
   std::set<std::string> external_files_;

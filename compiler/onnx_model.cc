@@ -189,7 +189,7 @@ Expected<Model> load(const std::filesystem::path& path, const std::map<std::stri
                      ConstantValues values) {
   GEMMC_RETURN_IF_ERROR(check_sizes(bindings));
   ModelFiles files(path);
-  const Expected<std::unique_ptr<::onnx::ModelProto>> proto = files.read_model();
+  const Expected<const ::onnx::ModelProto*> proto = files.read_model();
   if (!proto) return proto.status();
   std::set<std::string> names;
   Expected<Model> model = walk(**proto, files, bindings, values, names);

@@ -147,6 +147,18 @@ TEST_F(OnnxFile, LargerThanAMessageCanBe) {
             "larger weights in external data");
 }
 
+TEST_F(OnnxFile, OfEmptyMessages) {
+  // A graph of two million empty nodes, 2 bytes each, would take 400 MB in memory.
+  std::string nodes;
+  for (int index = 0; index < 2'000'000; ++index) nodes += std::string("\x0a\x00", 2);
+  std::string bytes = "\x3a";  // ModelProto.graph
+  for (size_t length = nodes.size(); length > 0; length >>= 7) {
+    bytes += static_cast<char>((length & 0x7f) | (length >= 0x80 ? 0x80 : 0));
+  }
+  EXPECT_EQ(refusal(load_bytes(bytes + nodes)),
+            "the file's 4000005 bytes make more than 32 times as many in memory, or more than there are");
+}
+
 ModelProto with_nodes(const std::vector<NodeProto>& nodes) {
   ModelProto made = model();
   *made.mutable_graph()->add_input() = value_info("A", kFloat, "m,4");

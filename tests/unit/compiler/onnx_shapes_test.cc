@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/unit/compiler/onnx_builder.h"
 
 namespace gemmc::testing {
@@ -136,6 +138,8 @@ TEST(OnnxShapes, Reshape) {
   EXPECT_EQ(reshape("b,4", {0, 4}, {attribute("allowzero", int64_t{1})}), "float32[0,4]");
   EXPECT_EQ(reshape("b,4", {0, -1, -1}), "float32[*]");
   EXPECT_EQ(reshape("b,4", {-2, 4}), "float32[*]");
+  // Numbers so low that they could pass for symbols.
+  EXPECT_EQ(reshape("b,4", {std::numeric_limits<int64_t>::min() + 5, 4}), "float32[T_0,T_1]");
   EXPECT_NE(reshape("2,3", {4, 2}).find("Reshape 'Reshape_0': shape [2, 3] cannot become [4, 2]"), std::string::npos);
   // A target that is computed: its length is the rank.
   EXPECT_EQ(

@@ -1,5 +1,8 @@
-// The ordered table of kernel families: best first, the general kernel last. The first that accepts a problem and expects
-// to be fast wins.
+// The ordered table of kernel families: best first, the general kernel last. The first that takes a problem and expects
+// to be fast at it is chosen.
+//
+// Flow: Problem + Target -> **family, Schedule** -> Halide pipelines. Called by compiler/compile.cc, which lets a caller
+// force a family that demurs but none that refuses, and by `gemmc explain`. Pure functions of their arguments.
 #pragma once
 
 #include <optional>
@@ -16,9 +19,9 @@ namespace gemmc {
 
 struct FamilyVerdict {
   Family family;
-  bool sums_by_k;                      // claims order=k
-  std::optional<std::string> refusal;  // why it cannot take the problem; absent: it can, also where it is forced
-  std::optional<std::string> demurral;  // why a later family is likely faster; absent: this one is
+  bool sums_by_k;                       // claims order=k
+  std::optional<std::string> refusal;   // why it cannot take the problem; absent: it can, also where it is forced
+  std::optional<std::string> demurral;  // why a later family is likely faster; absent: none is, or it refuses
 };
 
 // Every family's verdict, in the table's order. `problem` is canonical.
@@ -27,8 +30,8 @@ std::vector<FamilyVerdict> judge_families(const Problem& problem, const Target& 
 // The default schedule of a family for this problem, from register count and cache sizes.
 Schedule heuristic_schedule(Family family, const Problem& problem, const Target& target);
 
-// The first family that neither refuses nor demurs, with its heuristic schedule. The general family takes every valid problem of this version,
-// except order=k on targets without FMA.
+// The first family that neither refuses nor demurs, with its heuristic schedule. The general family takes every valid
+// problem of this version, except order=k on targets without FMA.
 Expected<Schedule> choose_schedule(const Problem& problem, const Target& target);
 
 }  // namespace gemmc

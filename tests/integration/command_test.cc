@@ -314,6 +314,17 @@ TEST_F(CommandTest, ExplainShowsTheKeyAndTheCodeWhereAsked) {
   EXPECT_EQ(chosen, 1u);
 }
 
+TEST_F(CommandTest, ExplainSaysWhyAFamilyThatCouldIsNotChosen) {
+  const std::string p = "gemm f32 m=64 n=16 k=512";
+  const ProcessResult text = gemmc({"explain", p, "--target", "x86-64-v3"});
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_TRUE(has(text.out, "tiled    takes it, sums in the order of k; a later one is likely faster: ")) << text.out;
+  EXPECT_TRUE(has(text.out, "general  takes it, chosen, sums in the order of k\n")) << text.out;
+  const Json families = Json::parse(gemmc({"explain", p, "--target", "x86-64-v3", "--json"}).out)["families"];
+  EXPECT_TRUE(has(families[0]["demurral"], "packing pays"));
+  EXPECT_TRUE(families[1]["demurral"].is_null());
+}
+
 TEST_F(CommandTest, ASchedulesLineCanBeForced) {
   const std::string line = "general mr=2 nr=8 lanes=8 mc=8 nc=16 kc=16";
   EXPECT_TRUE(has(gemmc({"explain", "gemm f32 m=16 n=32 k=8", "--schedule", line}).out, "schedule   " + line + "\n"));

@@ -28,7 +28,8 @@ struct Explained {
 std::string verdict_text(const FamilyVerdict& verdict, const Schedule& chosen) {
   if (verdict.refusal) return "refuses: " + *verdict.refusal;
   const std::string order = verdict.sums_by_k ? ", sums in the order of k" : "";
-  return (verdict.family == chosen.family ? "takes it, chosen" : "takes it") + order;
+  const std::string demurral = verdict.demurral ? "; a later one is likely faster: " + *verdict.demurral : "";
+  return (verdict.family == chosen.family ? "takes it, chosen" : "takes it") + order + demurral;
 }
 
 void print_section(const char* title, const std::string& text) {
@@ -68,6 +69,7 @@ void print_as_json(const SourceNode& node, const ExplainOptions& options, const 
     json["families"].push_back({{"family", std::string(name(verdict.family))},
                                 {"sums_by_k", verdict.sums_by_k},
                                 {"refusal", verdict.refusal ? Json(*verdict.refusal) : Json()},
+                                {"demurral", verdict.demurral ? Json(*verdict.demurral) : Json()},
                                 {"is_chosen", verdict.family == e.plan.schedule.family}});
   }
   json["schedule"] = e.artifact.schedule;

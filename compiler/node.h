@@ -1,6 +1,6 @@
 // A node description: one ONNX Gemm or MatMul node with what is known of its operands. See docs/node-description.md.
 //
-// Flow: JSON text or ONNX graph -> **Node** -> Problem. Made by compiler/node_json and compiler/onnx_nodes; turned into
+// Flow: JSON text or ONNX graph -> **Node** -> Problem. Made by compiler/node_json and compiler/onnx_model; turned into
 // a Problem by compiler/node_to_problem. A plain value; tensors' bytes are shared, never changed.
 #pragma once
 

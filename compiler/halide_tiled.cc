@@ -59,6 +59,7 @@ void declare_matrix(Halide::OutputImageParam buffer, const MatrixStrides& stride
 
 struct TiledBuilder {
   const Numeric& numeric;
+  Halide::Type summed;  // the accumulators' type
   int k, lanes;
   Halide::ImageParam a, b, c;
   bool has_c;
@@ -73,7 +74,7 @@ struct TiledBuilder {
     RDom products(0, k, "k" + suffix);
     const auto column = [&](const Expr& tile, const Expr& x) { return cols.start + tile * cols.size + x; };
     const auto row = [&](const Expr& tile, const Expr& r) { return rows.start + tile * rows.size + r; };
-    acc(x, r, tile_x, tile_r) = Halide::cast(accumulator_type_, 0);
+    acc(x, r, tile_x, tile_r) = Halide::cast(summed, 0);
     acc(x, r, tile_x, tile_r) = numeric.multiply_add(
         acc(x, r, tile_x, tile_r), numeric.to_accumulator(a(products, row(tile_r, r))),
         numeric.to_accumulator(b(column(tile_x, x), products)));
@@ -98,8 +99,6 @@ struct TiledBuilder {
     acc.update().reorder(vi, vo, r, products);
     ++updates;
   }
-
-  Halide::Type accumulator_type_;
 };
 
 }  // namespace
@@ -112,14 +111,14 @@ std::vector<HalideFunction> tiled_functions(const Problem& problem, const LoopFo
   const Halide::Type stored = storage_type(problem.dtype);
   const Numeric numeric(problem, target);
   TiledBuilder builder{.numeric = numeric,
+                       .summed = accumulator_type(problem.dtype),
                        .k = k,
                        .lanes = schedule.lanes,
                        .a = Halide::ImageParam(stored, 2, "A"),
                        .b = Halide::ImageParam(stored, 2, "B"),
                        .c = Halide::ImageParam(stored, 2, "C"),
                        .has_c = form.has_c,
-                       .y = Func("Y"),
-                       .accumulator_type_ = accumulator_type(problem.dtype)};
+                       .y = Func("Y")};
   Var x("x"), r("r");
   builder.y(x, r) = Halide::undef(stored);
   for (const Span& cols : split_columns(n, schedule.nr, schedule.lanes)) {

@@ -88,7 +88,8 @@ class ThunkBuilder {
                                     llvm::Function::ExternalLinkage, symbol, module_);
     // A and B are only read and never overlap Y. C may be Y, so nothing is said of those two.
     for (unsigned operand : {0u, 1u}) typed_->addParamAttr(operand, llvm::Attribute::NoAlias);
-    for (unsigned operand = 0; operand + 1 < types.size() && operand < (form_.has_c ? 3u : 2u); ++operand) {
+    const unsigned y_argument = form_.has_c ? 3 : 2;
+    for (unsigned operand = 0; operand < y_argument; ++operand) {
       typed_->addParamAttr(operand, llvm::Attribute::ReadOnly);
     }
     builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", typed_));
@@ -99,7 +100,6 @@ class ThunkBuilder {
     m_ = size(form_.m);
     n_ = size(form_.n);
     k_ = size(form_.k);
-    const unsigned y_argument = form_.has_c ? 3 : 2;
     MatrixValues a = matrix(typed_->getArg(0), form_.a);
     MatrixValues b = matrix(typed_->getArg(1), form_.b);
     MatrixValues c = form_.has_c ? matrix(typed_->getArg(2), form_.c) : MatrixValues{};

@@ -13,7 +13,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMaxBytes = size_t{16} << 20;
 constexpr int kMaxDepth = 32;
 constexpr size_t kMessageLimit = 300;
 
@@ -47,8 +46,8 @@ class Checker {
 }  // namespace
 
 Expected<Json> parse_strict_json(std::string_view text) {
-  if (text.size() > kMaxBytes) {
-    return Status::invalid(fmt::format("the JSON text has {} bytes; allowed: up to {}", text.size(), kMaxBytes));
+  if (text.size() > kMaxJsonBytes) {
+    return Status::invalid(fmt::format("the JSON text has {} bytes; allowed: up to {}", text.size(), kMaxJsonBytes));
   }
   try {
     Checker checker;

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "compiler/node_json.h"
+#include "compiler/strict_json.h"
 #include "core/problem_string.h"
 
 namespace gemmc {
@@ -19,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr size_t kNamesShown = 10;
-constexpr uintmax_t kLargestDescriptionBytes = 64 << 20;
 
 Expected<std::string> read_text(const fs::path& path) {
   const auto failure = [&](const std::string& why) {
@@ -30,9 +30,8 @@ Expected<std::string> read_text(const fs::path& path) {
   if (!fs::exists(status)) return failure(error ? error.message() : "No such file or directory");
   if (!fs::is_regular_file(status)) return failure("not a regular file");
   const uintmax_t size = fs::file_size(path, error);
-  if (!error && size > kLargestDescriptionBytes) {
-    return Status::invalid(
-        fmt::format("{} has {} bytes; allowed: up to {}", path.string(), size, kLargestDescriptionBytes));
+  if (!error && size > kMaxJsonBytes) {
+    return Status::invalid(fmt::format("{} has {} bytes; allowed: up to {}", path.string(), size, kMaxJsonBytes));
   }
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -80,7 +79,6 @@ Expected<Source> from_model(const fs::path& path, const SourceOptions& options) 
   Expected<Model> model = load_model(path, options.dims, options.values);
   if (!model) return model.status();
   Source source;
-  source.is_model = true;
   source.name = model->name;
   for (ModelNode& from : model->nodes) {
     if (options.node && from.node.name != *options.node) continue;

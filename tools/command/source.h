@@ -28,7 +28,6 @@ struct SourceNode {
 };
 
 struct Source {
-  bool is_model = false;
   std::string name;  // what the files of a build are called by default; empty: by the kernel
   std::vector<SourceNode> nodes;
 };

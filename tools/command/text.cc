@@ -4,17 +4,11 @@
 #include <fmt/ranges.h>
 
 #include "core/problem_shapes.h"
+#include "core/text.h"
 
 namespace gemmc {
 
-std::string one_line(std::string_view text) {
-  std::string line(text);
-  for (char& c : line) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < ' ' || byte == 0x7f) c = '?';
-  }
-  return line;
-}
+std::string one_line(std::string_view text) { return one_line(text, std::string_view::npos); }
 
 std::string shape_text(const Shape& shape) {
   std::vector<std::string> dims;

@@ -12,7 +12,7 @@ namespace gemmc {
 
 using Json = nlohmann::ordered_json;
 
-// `text` on one line: control characters, which names in models may hold, become '?'.
+// `text`, however long, on one line: control characters, which names in models may hold, as \xNN.
 std::string one_line(std::string_view text);
 
 // "(?batch, 12, 64)"

@@ -1,4 +1,4 @@
-// Pipelines + thunk -> one object file, with our own LLVM. The one place where LLVM's errors become Status.
+// Pipelines + thunk -> one object file, with our own LLVM, whose errors become Status here.
 //
 // Flow: Halide pipelines -> **LLVM module -> object**. Thread-safe: each call has its own LLVMContext. Same input, same
 // bytes: nothing of time, paths, addresses or the build machine's CPU goes in.

@@ -8,6 +8,7 @@
 #include "compiler/bundle/archive.h"
 #include "compiler/bundle/c_names.h"
 #include "compiler/bundle/header_text.h"
+#include "compiler/bundle/held_signals.h"
 #include "compiler/bundle/manifest_text.h"
 #include "compiler/bundle/shared_library.h"
 #include "compiler/bundle/staged_files.h"
@@ -16,9 +17,10 @@ namespace gemmc {
 namespace {
 
 Status check(const Bundle& bundle) {
-  if (bundle.name != c_identifier(bundle.name)) {
+  if (bundle.name != bundle_name(bundle.name)) {
     return Status::invalid(
-        fmt::format("library name '{}'; allowed: a C identifier that starts with a letter", bundle.name));
+        fmt::format("library name '{}'; allowed: a C identifier that starts with a letter and is no file of the system",
+                    bundle.name));
   }
   if (bundle.artifacts.empty()) return Status::invalid("there is no kernel to write");
   std::set<std::string> symbols;
@@ -43,6 +45,7 @@ Expected<BundleFiles> write_bundle(const Bundle& bundle, const std::filesystem::
   const Expected<std::string> archive = archive_bytes(bundle.artifacts);
   if (!archive) return archive.status();
 
+  const HeldSignals held;  // until `files` has put its files in place or removed them
   Expected<StagedFiles> files = StagedFiles::create(directory);
   if (!files) return files.status();
   for (const Artifact& artifact : bundle.artifacts) {

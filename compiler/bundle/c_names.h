@@ -12,8 +12,11 @@ namespace gemmc {
 // underscore (leading underscores are the implementation's). Never empty.
 std::string c_identifier(std::string_view text);
 
-// Whether a user may give this name to a kernel: a C identifier that is no keyword of C or C++, none of the library
-// functions that a kernel may call itself, and not in gemmc's own name space.
+// The same for a header and libraries: "n_" also before the name of one of the system's headers or libraries.
+std::string bundle_name(std::string_view text);
+
+// Whether a user may give this name to a kernel: a C identifier that is no keyword of C or C++, no name of the C
+// library or its headers, and not in gemmc's own name space.
 Status check_symbol(std::string_view symbol);
 
 // `text` as the inside of a C comment: printable ASCII on one line, without comment marks or trigraphs.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <system_error>
@@ -29,8 +30,16 @@ Expected<int> run(const std::vector<std::string>& arguments, const fs::path& log
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  // What a caller holds back is not the program's business: an interrupt ends it.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
-  const int error = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  const int error = posix_spawn(&child, argv[0], &actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) {
     return Status::environment(fmt::format("cannot run {}: {}", arguments[0], std::generic_category().message(error)));
@@ -77,7 +86,11 @@ Status link_shared_library(const fs::path& cc, const fs::path& archive, const st
                                               "-Wl,--no-whole-archive"};
   const Expected<int> exit_status = run(arguments, log);
   if (!exit_status) return exit_status.status();
-  if (*exit_status == 0) return Status::ok();
+  if (*exit_status == 0) {
+    std::error_code error;
+    if (fs::is_regular_file(output, error)) return Status::ok();
+    return Status::environment(fmt::format("{} ended well, but did not write {}", cc.string(), soname));
+  }
   std::string first_line;
   std::ifstream stream(log);
   std::getline(stream, first_line);

@@ -191,6 +191,45 @@ TEST_F(CommandTest, BuildWithABrokenCLeavesNothing) {
   EXPECT_FALSE(fs::exists(path("out")));
 }
 
+TEST_F(CommandTest, AnInterruptedBuildLeavesNothing) {
+  // The signal comes while the linker runs, and again and again: the command ends by it once the files are gone.
+  fs::create_directory(path("bin"));
+  fs::permissions(write("bin/cc", "#!/bin/sh\nkill -$SIGNAL $PPID\nexit 1\n"), fs::perms::owner_all);
+  for (const auto& [signal, number] : {std::pair{"INT", 2}, std::pair{"TERM", 15}, std::pair{"HUP", 1}}) {
+    const ProcessResult result =
+        run_shell("SIGNAL=$4 PATH=\"$3\" exec \"$1\" build 'gemm f32 m=2 n=3 k=4' --name small -o \"$2\"",
+                  {GEMMC_COMMAND, path("out"), path("bin"), signal});
+    EXPECT_EQ(result.status, 128 + number) << result.err;
+    EXPECT_FALSE(fs::exists(path("out"))) << signal;
+  }
+}
+
+TEST_F(CommandTest, ALinkerThatHoldsNothingBackIsEndedByAnInterrupt) {
+  fs::create_directory(path("bin"));
+  fs::permissions(write("bin/cc", "#!/bin/sh\nkill -TERM $$\nexit 0\n"), fs::perms::owner_all);
+  const ProcessResult result = run_shell("PATH=\"$3\" exec \"$1\" build 'gemm f32 m=2 n=3 k=4' --name small -o \"$2\"",
+                                         {GEMMC_COMMAND, path("out"), path("bin")});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_TRUE(has(result.err, "could not link libsmall.so: exit status 143")) << result.err;
+}
+
+TEST_F(CommandTest, ALinkerThatWritesNothingLeavesNothing) {
+  fs::create_directory(path("bin"));
+  fs::permissions(write("bin/cc", "#!/bin/sh\nexit 0\n"), fs::perms::owner_all);
+  const ProcessResult result = run_shell("PATH=\"$3\" exec \"$1\" build 'gemm f32 m=2 n=3 k=4' --name small -o \"$2\"",
+                                         {GEMMC_COMMAND, path("out"), path("bin")});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.err, "gemmc: error: " + path("bin/cc") + " ended well, but did not write libsmall.so\n");
+  EXPECT_FALSE(fs::exists(path("out")));
+}
+
+TEST_F(CommandTest, AModelNamedLikeASystemHeaderDoesNotHideIt) {
+  fs::rename(model(), path("string.onnx"));
+  ASSERT_EQ(gemmc({"build", path("string.onnx"), "-o", path("out")}).status, 0);
+  EXPECT_TRUE(fs::exists(path("out/n_string.h")));
+  EXPECT_FALSE(fs::exists(path("out/string.h")));
+}
+
 // ---- run
 
 TEST_F(CommandTest, RunAProblemString) {
@@ -420,6 +459,56 @@ TEST_F(CommandTest, FilesThatCannotBeUsedExitWithOneAndAreNamed) {
   const ProcessResult full = run_shell("exec \"$1\" version > /dev/full", {GEMMC_COMMAND});
   EXPECT_EQ(full.status, 1);
   EXPECT_TRUE(full.err.starts_with("gemmc: error: ")) << full.err;
+}
+
+TEST_F(CommandTest, AFileSizeLimitIsAnErrorLikeAnother) {
+  // In units of 512 bytes. The object, which is made in memory, counts too.
+  for (const char* verb : {"build 'gemm f32 m=2 n=3 k=4' -o \"$2\"", "explain 'gemm f32 m=2 n=3 k=4'"}) {
+    const ProcessResult result =
+        run_shell(std::string("ulimit -f 1; exec \"$1\" ") + verb, {GEMMC_COMMAND, path("out")});
+    EXPECT_EQ(result.status, 1) << result.err;
+    EXPECT_FALSE(fs::exists(path("out")));
+  }
+  const std::string a = array("a.npy", {2, 200}, std::vector<float>(400)),
+                    b = array("b.npy", {200, 200}, std::vector<float>(40000));
+  const ProcessResult result = run_shell(
+      "ulimit -f 1; exec \"$1\" run 'gemm f32 m=2 n=200 k=200' --input A=\"$2\" --input B=\"$3\" --output Y=\"$4\"",
+      {GEMMC_COMMAND, a, b, path("y.npy")});
+  EXPECT_EQ(result.status, 1) << result.err;
+  EXPECT_FALSE(fs::exists(path("y.npy")));
+}
+
+TEST_F(CommandTest, ClosedStreamsChangeNoStatusAndNoFile) {
+  const auto status = [&](const std::string& words) {
+    return run_shell("exec \"$1\" " + words, {GEMMC_COMMAND, path("file"), path("out")}).status;
+  };
+  write("file", "");
+  const std::string p = "'gemm f32 m=2 n=3 k=4' --name small";
+  for (const char* closed : {" 2>&-", " <&- 2>&-", " 2>/dev/full"}) {
+    EXPECT_EQ(status(std::string("list nonsense") + closed), 2) << closed;
+    EXPECT_EQ(status("build " + p + " -o \"$2\"" + closed), 1) << closed;
+    EXPECT_EQ(status("build " + p + " -o \"$3\"" + closed), 0) << closed;
+  }
+  const std::string header = read("out/small.h");
+  // With every stream closed the files come first; that nobody can be told of them is the error.
+  fs::remove_all(path("out"));
+  EXPECT_EQ(status("build " + p + " -o \"$3\" <&- >&- 2>&-"), 1);
+  EXPECT_EQ(read("out/small.h"), header);
+}
+
+TEST_F(CommandTest, AnEmptyWordIsNotAMissingOption) {
+  const std::string p = "gemm f32 m=2 n=3 k=4";
+  EXPECT_TRUE(failure({"build", p, "-o", path("out"), "--name", ""}).starts_with("2: gemmc: error: --name: name ''"));
+  EXPECT_TRUE(failure({"explain", p, "--schedule", ""}).starts_with("2: gemmc: error: schedule is empty"));
+  EXPECT_TRUE(failure({"list", model(), "--node", ""}).starts_with("2: gemmc: error: no node '' in "));
+  EXPECT_FALSE(fs::exists(path("out")));
+}
+
+TEST_F(CommandTest, AnUnknownVerbIsNamed) {
+  EXPECT_EQ(failure({"frob"}),
+            "2: gemmc: error: verb 'frob'; allowed: list, build, run, explain, version (gemmc "
+            "--help shows examples)");
+  EXPECT_TRUE(failure({""}).starts_with("2: gemmc: error: verb ''; allowed: list, "));
 }
 
 TEST_F(CommandTest, NamesFromModelsCannotAddLines) {

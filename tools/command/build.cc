@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "compiler/bundle.h"
 #include "compiler/bundle/c_names.h"
@@ -21,7 +22,7 @@ constexpr char kDefaultTarget[] = "x86-64-v3";
 struct BuildOptions {
   KernelOptions kernel;
   std::string directory;
-  std::string name;
+  std::optional<std::string> name;
   bool as_json = false;
 };
 
@@ -30,10 +31,10 @@ class Progress {
  public:
   explicit Progress(size_t total) : total_(total), is_shown_(isatty(STDERR_FILENO) != 0) {}
   ~Progress() {
-    if (is_shown_) fmt::print(stderr, "\r\033[K");
+    if (is_shown_) print_stderr("\r\033[K");
   }
   void show(size_t done) const {
-    if (is_shown_) fmt::print(stderr, "\r\033[Kcompiles {}/{}", done, total_);
+    if (is_shown_) print_stderr(fmt::format("\r\033[Kcompiles {}/{}", done, total_));
   }
 
  private:
@@ -66,9 +67,7 @@ class Builder {
       const SourceNode& node = source_.nodes[i];
       bundle.refused.push_back({node.name, node.graph_path, node.op_type, refusals_[i].message()});
     }
-    bundle.name = !name.empty()           ? name
-                  : !source_.name.empty() ? c_identifier(source_.name)
-                                          : bundle.artifacts[0].symbol;
+    bundle.name = !name.empty() ? name : !source_.name.empty() ? bundle_name(source_.name) : bundle.artifacts[0].symbol;
     return bundle;
   }
 
@@ -167,8 +166,8 @@ Status build(const BuildOptions& options) {
   if (!target) return target.status();
   const Expected<CompileOptions> compile_options = options.kernel.compile_options();
   if (!compile_options) return compile_options.status();
-  if (!options.name.empty()) {
-    if (Status status = check_symbol(options.name); !status.is_ok())
+  if (options.name) {
+    if (Status status = check_symbol(*options.name); !status.is_ok())
       return {status.code(), "--name: " + status.message()};
   }
   const Expected<Source> source = options.kernel.source(ConstantValues::kSkip);
@@ -177,7 +176,7 @@ Status build(const BuildOptions& options) {
     print_note("the model has no Gemm, MatMul or MatMulInteger node: nothing is written");
     return Status::ok();
   }
-  const Expected<Bundle> bundle = Builder(*source, *target, *compile_options).build(options.name);
+  const Expected<Bundle> bundle = Builder(*source, *target, *compile_options).build(options.name.value_or(""));
   if (!bundle) return bundle.status();
   const Expected<BundleFiles> files = write_bundle(*bundle, options.directory);
   if (!files) return files.status();
@@ -194,7 +193,7 @@ Verb add_build(CLI::App& app) {
   options->kernel.add_source(*verb);
   options->kernel.add_node(*verb);
   verb->add_option("-o,--output", options->directory, "Directory for the files; created if missing")->required();
-  verb->add_option("--name", options->name, "Name of the libraries, the header and, if it is one, the kernel");
+  add_given(*verb, "--name", options->name, "Name of the libraries, the header and, if it is one, the kernel");
   options->kernel.add_compilation(*verb, kDefaultTarget);
   verb->add_flag("--json", options->as_json, "For machines");
   return {verb, [=] { return build(*options); }};

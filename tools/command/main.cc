@@ -1,8 +1,11 @@
 // The gemmc command: parses the command line, runs one verb, turns its Status into a line and an exit status.
 // Contract: docs/command-line.md.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iterator>
@@ -18,6 +21,7 @@ namespace {
 enum ExitStatus { kDone = 0, kFailed = 1, kWrongUse = 2 };
 
 constexpr std::string_view kUnbuiltVerbs[] = {"bench", "cache", "db", "tune", "worker"};
+constexpr char kVerbs[] = "list, build, run, explain, version";
 
 constexpr char kDescription[] =
     R"(gemmc compiles matrix products: ONNX Gemm and MatMul nodes to machine code.
@@ -32,8 +36,10 @@ Examples:
   gemmc explain 'matmul f32 a=256x256 b=256x256' --all
 )";
 
+void print_error(std::string_view message) { print_stderr(fmt::format("gemmc: error: {}\n", one_line(message))); }
+
 int report(const Status& status) {
-  fmt::print(stderr, "gemmc: error: {}\n", one_line(status.message()));
+  print_error(status.message());
   switch (status.code()) {
     case StatusCode::kInvalidArgument:
     case StatusCode::kUnsupported:
@@ -43,10 +49,27 @@ int report(const Status& status) {
   }
 }
 
+// What the shell or another parent may have left behind.
+void prepare_process() {
+  // A file that grows beyond its limit is an error of that write, not the end of the process.
+  std::signal(SIGXFSZ, SIG_IGN);
+  // A closed standard stream would become the next file that is opened, and what is printed would land in that file.
+  // Opened for reading only, it stays closed for everything that is printed.
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) == -1) open("/dev/null", O_RDONLY);  // takes the lowest free number, which is this one
+  }
+}
+
 Status run_verb(int argc, char** argv) {
   CLI::App app(kDescription, "gemmc");
   app.require_subcommand(1);
   const Verb verbs[] = {add_list(app), add_build(app), add_run(app), add_explain(app), add_version(app)};
+  const std::string first = argc > 1 ? argv[1] : "";
+  const bool is_verb =
+      std::any_of(std::begin(verbs), std::end(verbs), [&](const Verb& verb) { return verb.app->get_name() == first; });
+  if (argc > 1 && !is_verb && !first.starts_with("-")) {
+    return Status::invalid(fmt::format("verb '{}'; allowed: {} (gemmc --help shows examples)", first, kVerbs));
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
@@ -61,10 +84,9 @@ Status run_verb(int argc, char** argv) {
 }
 
 int run(int argc, char** argv) {
-  if (argc > 1 && std::find(std::begin(kUnbuiltVerbs), std::end(kUnbuiltVerbs), std::string_view(argv[1])) !=
-                      std::end(kUnbuiltVerbs)) {
-    return report(Status::unsupported(
-        fmt::format("verb '{}' is not built yet; allowed: list, build, run, explain, version", argv[1])));
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  if (std::find(std::begin(kUnbuiltVerbs), std::end(kUnbuiltVerbs), first) != std::end(kUnbuiltVerbs)) {
+    return report(Status::unsupported(fmt::format("verb '{}' is not built yet; allowed: {}", first, kVerbs)));
   }
   const Status status = run_verb(argc, argv);
   if (!status.is_ok()) return report(status);
@@ -77,14 +99,15 @@ int run(int argc, char** argv) {
 }  // namespace gemmc
 
 int main(int argc, char** argv) {
+  gemmc::prepare_process();
   try {
     return gemmc::run(argc, argv);
   } catch (const std::bad_alloc&) {
-    std::fputs("gemmc: error: out of memory\n", stderr);
+    std::fputs("gemmc: error: out of memory\n", stderr);  // needs none
   } catch (const std::exception& error) {
-    std::fputs(("gemmc: error: " + gemmc::one_line(error.what()) + "\n").c_str(), stderr);
+    gemmc::print_error(error.what());
   } catch (...) {
-    std::fputs("gemmc: error: an unknown exception\n", stderr);
+    gemmc::print_error("an unknown exception");
   }
   return gemmc::kFailed;
 }

@@ -34,20 +34,26 @@ void KernelOptions::add_source(CLI::App& app) {
   add_repeated(app, "--dim", dims_, "Bind a run-time dimension: NAME=SIZE; may be repeated");
 }
 
-void KernelOptions::add_node(CLI::App& app) { app.add_option("--node", node_, "Take only this node"); }
+CLI::Option* add_given(CLI::App& app, const std::string& name, std::optional<std::string>& value,
+                       const std::string& description) {
+  // CLI11 itself reads an empty word as no value.
+  return app.add_option_function<std::string>(
+      name, [&value](const std::string& word) { value = word; }, description);
+}
+
+void KernelOptions::add_node(CLI::App& app) { add_given(app, "--node", node_, "Take only this node"); }
 
 void KernelOptions::add_compilation(CLI::App& app, const std::string& default_target) {
   default_target_ = default_target;
   app.add_option("--target", targets_, fmt::format("{}; default {}", fmt::join(target_names(), ", "), default_target))
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--schedule", schedule_, "Use this schedule line, e.g. 'tiled mr=6 nr=16 lanes=8'");
+  add_given(app, "--schedule", schedule_, "Use this schedule line, e.g. 'tiled mr=6 nr=16 lanes=8'");
   app.add_option("--threads", threads_, "1 is all that is built yet");
 }
 
 Expected<Source> KernelOptions::source(ConstantValues values) const {
-  SourceOptions options{.dims = {}, .node = std::nullopt, .values = values};
-  if (!node_.empty()) options.node = node_;
+  SourceOptions options{.dims = {}, .node = node_, .values = values};
   const Expected<std::map<std::string, std::string>> dims = key_values(dims_, "--dim");
   if (!dims) return dims.status();
   for (const auto& [name, text] : *dims) {
@@ -73,8 +79,8 @@ Expected<Target> KernelOptions::target() const {
 
 Expected<CompileOptions> KernelOptions::compile_options() const {
   CompileOptions options;
-  if (!schedule_.empty()) {
-    Expected<Schedule> schedule = parse_schedule(schedule_);
+  if (schedule_) {
+    Expected<Schedule> schedule = parse_schedule(*schedule_);
     if (!schedule) return schedule.status();
     options.schedule = *schedule;
   }

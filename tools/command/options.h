@@ -38,16 +38,20 @@ class KernelOptions {
  private:
   std::string source_;
   std::vector<std::string> dims_;
-  std::string node_;
+  std::optional<std::string> node_;
   std::vector<std::string> targets_;
   std::string default_target_;
-  std::string schedule_;
+  std::optional<std::string> schedule_;
   int64_t threads_ = 1;
 };
 
 // "KEY=VALUE" words -> a map; `option` is for messages ("--dim"). Repeated keys are refused.
 Expected<std::map<std::string, std::string>> key_values(const std::vector<std::string>& words,
                                                         const std::string& option);
+
+// An option with one word, which may be empty: `--node ''` is not the same as no --node.
+CLI::Option* add_given(CLI::App& app, const std::string& name, std::optional<std::string>& value,
+                       const std::string& description);
 
 // An option that may be repeated and takes one word each time.
 CLI::Option* add_repeated(CLI::App& app, const std::string& name, std::vector<std::string>& values,

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstdio>
+
 #include "core/problem_shapes.h"
 #include "core/text.h"
 
@@ -22,6 +24,8 @@ std::string count_text(size_t count, std::string_view singular) {
 
 void print_json(const Json& json) { fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace)); }
 
-void print_note(std::string_view text) { fmt::print(stderr, "gemmc: note: {}\n", one_line(text)); }
+void print_stderr(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
+void print_note(std::string_view text) { print_stderr(fmt::format("gemmc: note: {}\n", one_line(text))); }
 
 }  // namespace gemmc

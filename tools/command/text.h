@@ -24,6 +24,9 @@ std::string count_text(size_t count, std::string_view singular);
 // One object, indented, on stdout. Bytes that are no UTF-8 are replaced.
 void print_json(const Json& json);
 
+// On stderr as it is. A stream that takes nothing is no error: there is nowhere left to tell it.
+void print_stderr(const std::string& text);
+
 // "gemmc: note: ..." on stderr.
 void print_note(std::string_view text);
 

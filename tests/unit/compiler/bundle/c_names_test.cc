@@ -22,10 +22,24 @@ TEST(CIdentifier, IsAlwaysACIdentifierByItsOwnRule) {
   }
 }
 
+TEST(BundleName, IsNoHeaderOrLibraryOfTheSystem) {
+  EXPECT_EQ(bundle_name("/a.b"), "n__a_b");
+  EXPECT_EQ(bundle_name("fc1"), "fc1");
+  for (const char* system : {"c", "m", "math", "stdint", "string"}) {
+    EXPECT_EQ(c_identifier(system), system);
+    EXPECT_EQ(bundle_name(system), "n_" + std::string(system));
+    EXPECT_EQ(bundle_name(bundle_name(system)), bundle_name(system));
+  }
+}
+
 TEST(CheckSymbol, TakesNamesAndRefusesWhatWouldNotCompileOrLink) {
-  for (const char* good : {"fc1", "layer_0", "X", "memcpy2"}) EXPECT_TRUE(check_symbol(good).is_ok()) << good;
+  for (const char* good : {"fc1", "layer_0", "X", "memcpy2", "a", "y", "t", "INT", "xmath", "x_call", "end"})
+    EXPECT_TRUE(check_symbol(good).is_ok()) << good;
   for (const char* bad : {"", "1st", "a b", "a-b", "_x", "int", "template", "main", "memcpy", "linux", "gemmc",
-                          "gemmc_call", "gemmc_x", "GEMMC_OK", "\xc3\xa4"}) {
+                          // the header's own types and limits, macros, the C library, the system's files
+                          "int32_t", "size_t", "my_t", "INT32_MAX", "SIZE_MAX", "INT64_C", "NULL", "EOF", "errno",
+                          "assert", "printf", "sin", "write", "read", "environ", "stdin", "select", "fmaf", "malloc",
+                          "c", "m", "math", "string", "gemmc_call", "gemmc_x", "GEMMC_OK", "\xc3\xa4"}) {
     const Status status = check_symbol(bad);
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << bad;
     EXPECT_NE(status.message().find("name '" + std::string(bad) + "'"), std::string::npos) << status.message();

@@ -54,6 +54,15 @@ TEST(LinkSharedLibrary, AFailureQuotesTheLinkersFirstLine) {
   EXPECT_EQ(status.message(), cc.string() + " could not link libx.so: exit status 3: first line");
 }
 
+TEST(LinkSharedLibrary, ALinkerThatWritesNothingHasFailed) {
+  const TemporaryFolder folder;
+  const fs::path cc = folder.path() / "cc";
+  write_program(cc, "exit 0\n");
+  const Status status = link_shared_library(cc, "x.a", "libx.so", folder.path() / "libx.so", folder.path() / "log");
+  EXPECT_EQ(status.code(), StatusCode::kEnvironment);
+  EXPECT_EQ(status.message(), cc.string() + " ended well, but did not write libx.so");
+}
+
 TEST(LinkSharedLibrary, APartialProgramIsAnEnvironmentError) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "cc") << "";

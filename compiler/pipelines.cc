@@ -3,6 +3,7 @@
 #include <Halide.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <limits>
@@ -39,9 +40,21 @@ class MemoryFile {
   int descriptor_;
 };
 
+// Far above what any pipeline's bitcode needs.
+constexpr rlim_t kBitcodeFileBytes = 1 << 20;
+
+// A write beyond the limit would end the process: by SIGXFSZ, or by LLVM, which takes a failed write for fatal.
+Status check_file_size_limit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= kBitcodeFileBytes) return Status::ok();
+  return Status::environment(
+      fmt::format("files may have {} bytes (ulimit -f); allowed: {} and more, for the compiler's bitcode",
+                  limit.rlim_cur, kBitcodeFileBytes));
+}
+
 Halide::Target halide_target(const Target& target) {
   Halide::Target result(Halide::Target::Linux, Halide::Target::X86, 64);
-  std::vector<Halide::Target::Feature> features = {Halide::Target::SSE41,     Halide::Target::NoRuntime,
+  std::vector<Halide::Target::Feature> features = {Halide::Target::SSE41, Halide::Target::NoRuntime,
                                                    Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery,
                                                    Halide::Target::StrictFloat};
   if (target.has(kAvx2)) features.insert(features.end(), {Halide::Target::AVX, Halide::Target::AVX2});
@@ -87,6 +100,7 @@ void declare_stride(Halide::Internal::Dimension dimension, const StrideExpr& str
 
 Expected<std::vector<Pipeline>> build_pipelines(const Problem& problem, const Schedule& schedule, const Target& target,
                                                 bool with_loop_nests) {
+  GEMMC_RETURN_IF_ERROR(check_file_size_limit());
   try {
     const LoopForm form = loop_form(problem);
     const std::vector<HalideFunction> functions = schedule.family == Family::kTiled
@@ -95,7 +109,8 @@ Expected<std::vector<Pipeline>> build_pipelines(const Problem& problem, const Sc
     std::vector<Pipeline> pipelines;
     for (const HalideFunction& function : functions) {
       pipelines.push_back(lower(function, halide_target(target), with_loop_nests));
-      if (pipelines.back().bitcode.empty()) return Status::environment("no memory file for the compiler's bitcode (memfd_create)");
+      if (pipelines.back().bitcode.empty())
+        return Status::environment("no memory file for the compiler's bitcode (memfd_create)");
     }
     return pipelines;
   } catch (const Halide::Error& error) {

@@ -462,19 +462,25 @@ TEST_F(CommandTest, FilesThatCannotBeUsedExitWithOneAndAreNamed) {
 }
 
 TEST_F(CommandTest, AFileSizeLimitIsAnErrorLikeAnother) {
-  // In units of 512 bytes. The object, which is made in memory, counts too.
+  // In units of 512 bytes. The compiler's bitcode, which is a file in memory, counts too.
   for (const char* verb : {"build 'gemm f32 m=2 n=3 k=4' -o \"$2\"", "explain 'gemm f32 m=2 n=3 k=4'"}) {
     const ProcessResult result =
         run_shell(std::string("ulimit -f 1; exec \"$1\" ") + verb, {GEMMC_COMMAND, path("out")});
     EXPECT_EQ(result.status, 1) << result.err;
+    EXPECT_TRUE(result.err.starts_with("gemmc: error: files may have 512 bytes (ulimit -f); allowed: 1048576 and more"))
+        << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     EXPECT_FALSE(fs::exists(path("out")));
   }
-  const std::string a = array("a.npy", {2, 200}, std::vector<float>(400)),
-                    b = array("b.npy", {200, 200}, std::vector<float>(40000));
+  // 2 MiB: enough for the compiler, not for the 4 MiB of Y.
+  const std::string a = array("a.npy", {1024, 1}, std::vector<float>(1024));
+  const std::string b = array("b.npy", {1, 1024}, std::vector<float>(1024));
   const ProcessResult result = run_shell(
-      "ulimit -f 1; exec \"$1\" run 'gemm f32 m=2 n=200 k=200' --input A=\"$2\" --input B=\"$3\" --output Y=\"$4\"",
+      "ulimit -f 4096; exec \"$1\" run 'gemm f32 m=1024 n=1024 k=1' --input A=\"$2\" --input B=\"$3\" --output "
+      "Y=\"$4\"",
       {GEMMC_COMMAND, a, b, path("y.npy")});
   EXPECT_EQ(result.status, 1) << result.err;
+  EXPECT_EQ(result.err, "gemmc: error: " + path("y.npy") + ": cannot be written: File too large\n");
   EXPECT_FALSE(fs::exists(path("y.npy")));
 }
 

@@ -18,12 +18,6 @@ uint64_t hash_of(const std::vector<uint8_t>& bytes) {
   return hash;
 }
 
-std::optional<std::string> within_bounds(const oracle::Product& product, const oracle::View& y,
-                                         const std::vector<uint8_t>&) {
-  const auto mismatch = oracle::find_mismatch(product, y);
-  return mismatch ? std::optional(mismatch->text()) : std::nullopt;
-}
-
 std::vector<Placement> placements(const Instance& instance, const CampaignOptions& options) {
   std::vector<Placement> result;
   for (const auto side : {GuardedBuffer::Side::kEnd, GuardedBuffer::Side::kStart}) {
@@ -50,8 +44,8 @@ void Campaign::fail(const Instance& instance, const std::string& how, const std:
   ADD_FAILURE() << kind_ << ": " << print_problem(instance.problem) << "\n"
                 << how << "\n"
                 << what << "\n"
-                << fmt::format("repeat: {} {} --target={} --schedule='{}'", conformance_program(), instance.repeat,
-                               session_.target().level, schedule);
+                << fmt::format("repeat: {} --target={} --schedule='{}'", instance.repeat, session_.target().level,
+                               schedule);
 }
 
 bool Campaign::run(const MakeInstance& make, const CampaignOptions& options) {

@@ -101,6 +101,7 @@ TEST(RepeatTest, TheGivenProblem) {
       ASSERT_TRUE(schedule) << schedule.status().message();
       options.schedule = *schedule;
     }
+    if (problem->order == SummationOrder::kByK) options.check = is_chain_of_fma;
     campaign.run(Drawn{*problem, *shapes, settings.seed}.make(), options);
     campaign.run_ahead_of_time();
   }

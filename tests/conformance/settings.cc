@@ -9,8 +9,6 @@
 namespace gemmc::testing {
 namespace {
 
-std::string program = "conformance";
-
 uint64_t parse_number(const std::string& text) {
   size_t end = 0;
   const uint64_t number = std::stoull(text, &end);
@@ -25,10 +23,7 @@ ConformanceSettings& conformance_settings() {
   return settings;
 }
 
-const std::string& conformance_program() { return program; }
-
 std::optional<std::string> parse_settings(int& argc, char** argv) {
-  program = argv[0];
   ConformanceSettings& settings = conformance_settings();
   std::map<std::string, std::string*> texts = {{"--problem", &settings.problem}, {"--shapes", &settings.shapes},
                                                {"--case", &settings.test_case},  {"--family", &settings.family},

@@ -25,9 +25,6 @@ struct ConformanceSettings {
 
 ConformanceSettings& conformance_settings();
 
-// The name under which the program was started, for lines that repeat a failure.
-const std::string& conformance_program();
-
 // Removes the arguments it knows. Returns what is wrong, if anything.
 std::optional<std::string> parse_settings(int& argc, char** argv);
 

@@ -27,12 +27,6 @@ Target host() {
   return *target;
 }
 
-std::optional<std::string> within_bounds(const oracle::Product& product, const oracle::View& y,
-                                         const std::vector<uint8_t>&) {
-  const auto mismatch = oracle::find_mismatch(product, y);
-  return mismatch ? std::optional(mismatch->text()) : std::nullopt;
-}
-
 // Asks `session` for the instance's kernel and runs it. Returns what is wrong.
 std::string ask_and_run(Session& session, const Instance& instance) {
   const Expected<Session::Result> compiled = session.kernel(instance.problem);

@@ -154,8 +154,8 @@ Instance make_instance(const Problem& problem, const ArrayShapes& shapes, uint64
   const oracle::Type type = oracle_type(problem.dtype);
   Instance instance;
   instance.problem = problem;
-  instance.repeat =
-      fmt::format("--problem='{}' --shapes='{}' --seed={}", print_problem(problem), print_shapes(shapes), seed);
+  instance.repeat = fmt::format("conformance_random_test --problem='{}' --shapes='{}' --seed={}",
+                                print_problem(problem), print_shapes(shapes), seed);
   const auto fill = [&](const Operand& operand, const Extents& shape, InstanceOperand& result) {
     result.shape = shape;
     result.strides = choose_strides(operand.strides, shape, Reuse::kAllowed, random);

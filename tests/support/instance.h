@@ -28,7 +28,7 @@ struct Instance {
   // The kernel's arguments. Outer axes only where operands of unknown rank broadcast unevenly.
   std::vector<int64_t> call_dims, call_strides;
   std::vector<CallPlan::OuterAxis> outer;
-  std::string repeat;  // the arguments of conformance_test that make this instance again
+  std::string repeat;  // the command that makes this instance again
 
   // Whether Y may be C's buffer: C is full and laid out like Y.
   bool allows_in_place() const;

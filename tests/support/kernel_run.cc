@@ -130,6 +130,18 @@ oracle::Product product_of(const Instance& instance) {
 
 }  // namespace
 
+std::optional<std::string> within_bounds(const oracle::Product& product, const oracle::View& y,
+                                         const std::vector<uint8_t>&) {
+  const auto mismatch = oracle::find_mismatch(product, y);
+  return mismatch ? std::optional(mismatch->text()) : std::nullopt;
+}
+
+std::optional<std::string> is_chain_of_fma(const oracle::Product& product, const oracle::View& y,
+                                           const std::vector<uint8_t>&) {
+  const auto mismatch = oracle::find_chain_mismatch(product, y);
+  return mismatch ? std::optional(fmt::format("not the chain of fma: {}", mismatch->text())) : std::nullopt;
+}
+
 std::string Placement::text() const {
   std::string text =
       fmt::format("operands {} {} an unreadable page", side == GuardedBuffer::Side::kEnd ? "end" : "start",

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "gemmc/gemmc.h"
 #include "tests/support/guarded_buffer.h"
@@ -24,6 +25,12 @@ struct Placement {
 // What is wrong with Y, if anything. `y_values`: its elements, dense row-major.
 using Check = std::function<std::optional<std::string>(const oracle::Product& product, const oracle::View& y,
                                                        const std::vector<uint8_t>& y_values)>;
+
+// The two questions to the oracle.
+std::optional<std::string> within_bounds(const oracle::Product& product, const oracle::View& y,
+                                         const std::vector<uint8_t>& y_values);
+std::optional<std::string> is_chain_of_fma(const oracle::Product& product, const oracle::View& y,
+                                           const std::vector<uint8_t>& y_values);
 
 struct RunResult {
   std::string failure;     // empty: right

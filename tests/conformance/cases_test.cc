@@ -1,5 +1,6 @@
-// Every case file that expects a result, through every family, compiled in the process and ahead of time: as it is,
-// with all sizes left to the call, and with unknown ranks. The files that expect a refusal are the front end's tests.
+// Every case file that expects a result, through every family, compiled in the process and ahead of time: as it is, and
+// on the machine's best level also with all sizes left to the call and with unknown ranks. The files that expect a
+// refusal are the front end's tests.
 #include "tests/support/cases.h"
 
 #include <fmt/format.h>

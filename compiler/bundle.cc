@@ -8,10 +8,10 @@
 #include "compiler/bundle/archive.h"
 #include "compiler/bundle/c_names.h"
 #include "compiler/bundle/header_text.h"
-#include "compiler/bundle/held_signals.h"
 #include "compiler/bundle/manifest_text.h"
 #include "compiler/bundle/shared_library.h"
 #include "compiler/bundle/staged_files.h"
+#include "compiler/held_signals.h"
 
 namespace gemmc {
 namespace {

@@ -10,6 +10,7 @@
 #include <limits>
 #include <system_error>
 
+#include "compiler/held_signals.h"
 #include "core/text.h"
 
 namespace gemmc {
@@ -248,7 +249,8 @@ Status write_npy(const std::filesystem::path& path, const Tensor& tensor) {
     if (exists && !std::filesystem::is_regular_file(target)) {
       return about_file(Status::environment("cannot be written: not a file"), path);
     }
-    const TemporaryFile temporary(fmt::format("{}.{}.{}.tmp", target.string(), getpid(), counter++));
+    const HeldSignals held;  // until the temporary file has got its name or is removed
+    const TemporaryFile temporary(target.parent_path() / fmt::format(".gemmc-{}-{}.tmp", getpid(), counter++));
     const Status status = write_file(temporary.name, tensor);
     if (!status.is_ok()) return about_file(status, path);
     std::filesystem::rename(temporary.name, target);

@@ -1,8 +1,11 @@
 #include "compiler/npy.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 
@@ -111,6 +114,29 @@ TEST(Npy, FollowsLinksAndLeavesDevicesAlone) {
   fs::create_symlink("/dev/null", folder.path() / "null");
   EXPECT_EQ(write_npy(folder.path() / "null", tensor(DType::kInt32, {2})).code(), StatusCode::kEnvironment);
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST(Npy, WritesToTheLongestNames) {
+  const testing::TemporaryFolder folder;
+  const fs::path path = folder.path() / (std::string(251, 'y') + ".npy");
+  const Status status = write_npy(path, tensor(DType::kFloat32, {2}));
+  EXPECT_TRUE(status.is_ok()) << status.message();
+  EXPECT_TRUE(fs::exists(path));
+}
+
+// Interrupts itself in the middle of the file, at a file size limit.
+void write_until_interrupted(const fs::path& path) {
+  std::signal(SIGXFSZ, [](int) { raise(SIGTERM); });
+  const rlimit limit = {4096, 4096};
+  if (setrlimit(RLIMIT_FSIZE, &limit) != 0) std::exit(1);
+  const Status status = write_npy(path, tensor(DType::kFloat32, {100000}));
+  std::exit(status.is_ok() ? 2 : 3);  // the interrupt has ended the process
+}
+
+TEST(NpyDeathTest, AnInterruptLeavesNoFile) {
+  const testing::TemporaryFolder folder;
+  EXPECT_EXIT(write_until_interrupted(folder.path() / "y.npy"), ::testing::KilledBySignal(SIGTERM), "");
+  EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
 }  // namespace

@@ -94,6 +94,7 @@ Status link_shared_library(const fs::path& cc, const fs::path& archive, const st
   std::string first_line;
   std::ifstream stream(log);
   std::getline(stream, first_line);
+  if (first_line.empty()) first_line = "no message, which a full disk does not take either";
   return Status::environment(
       fmt::format("{} could not link {}: exit status {}: {}", cc.string(), soname, *exit_status, first_line));
 }

@@ -54,6 +54,16 @@ TEST(LinkSharedLibrary, AFailureQuotesTheLinkersFirstLine) {
   EXPECT_EQ(status.message(), cc.string() + " could not link libx.so: exit status 3: first line");
 }
 
+TEST(LinkSharedLibrary, ASilentFailureSaysSo) {
+  const TemporaryFolder folder;
+  const fs::path cc = folder.path() / "cc";
+  write_program(cc, "exit 1\n");
+  const Status status = link_shared_library(cc, "x.a", "libx.so", folder.path() / "libx.so", folder.path() / "log");
+  EXPECT_EQ(status.message(), cc.string() +
+                                  " could not link libx.so: exit status 1: no message, which a full disk "
+                                  "does not take either");
+}
+
 TEST(LinkSharedLibrary, ALinkerThatWritesNothingHasFailed) {
   const TemporaryFolder folder;
   const fs::path cc = folder.path() / "cc";

@@ -191,38 +191,6 @@ TEST_F(CommandTest, BuildWithABrokenCLeavesNothing) {
   EXPECT_FALSE(fs::exists(path("out")));
 }
 
-TEST_F(CommandTest, AnInterruptedBuildLeavesNothing) {
-  // The signal comes while the linker runs, and again and again: the command ends by it once the files are gone.
-  fs::create_directory(path("bin"));
-  fs::permissions(write("bin/cc", "#!/bin/sh\nkill -$SIGNAL $PPID\nexit 1\n"), fs::perms::owner_all);
-  for (const auto& [signal, number] : {std::pair{"INT", 2}, std::pair{"TERM", 15}, std::pair{"HUP", 1}}) {
-    const ProcessResult result =
-        run_shell("SIGNAL=$4 PATH=\"$3\" exec \"$1\" build 'gemm f32 m=2 n=3 k=4' --name small -o \"$2\"",
-                  {GEMMC_COMMAND, path("out"), path("bin"), signal});
-    EXPECT_EQ(result.status, 128 + number) << result.err;
-    EXPECT_FALSE(fs::exists(path("out"))) << signal;
-  }
-}
-
-TEST_F(CommandTest, ALinkerThatHoldsNothingBackIsEndedByAnInterrupt) {
-  fs::create_directory(path("bin"));
-  fs::permissions(write("bin/cc", "#!/bin/sh\nkill -TERM $$\nexit 0\n"), fs::perms::owner_all);
-  const ProcessResult result = run_shell("PATH=\"$3\" exec \"$1\" build 'gemm f32 m=2 n=3 k=4' --name small -o \"$2\"",
-                                         {GEMMC_COMMAND, path("out"), path("bin")});
-  EXPECT_EQ(result.status, 1);
-  EXPECT_TRUE(has(result.err, "could not link libsmall.so: exit status 143")) << result.err;
-}
-
-TEST_F(CommandTest, ALinkerThatWritesNothingLeavesNothing) {
-  fs::create_directory(path("bin"));
-  fs::permissions(write("bin/cc", "#!/bin/sh\nexit 0\n"), fs::perms::owner_all);
-  const ProcessResult result = run_shell("PATH=\"$3\" exec \"$1\" build 'gemm f32 m=2 n=3 k=4' --name small -o \"$2\"",
-                                         {GEMMC_COMMAND, path("out"), path("bin")});
-  EXPECT_EQ(result.status, 1);
-  EXPECT_EQ(result.err, "gemmc: error: " + path("bin/cc") + " ended well, but did not write libsmall.so\n");
-  EXPECT_FALSE(fs::exists(path("out")));
-}
-
 TEST_F(CommandTest, AModelNamedLikeASystemHeaderDoesNotHideIt) {
   fs::rename(model(), path("string.onnx"));
   ASSERT_EQ(gemmc({"build", path("string.onnx"), "-o", path("out")}).status, 0);
@@ -459,47 +427,6 @@ TEST_F(CommandTest, FilesThatCannotBeUsedExitWithOneAndAreNamed) {
   const ProcessResult full = run_shell("exec \"$1\" version > /dev/full", {GEMMC_COMMAND});
   EXPECT_EQ(full.status, 1);
   EXPECT_TRUE(full.err.starts_with("gemmc: error: ")) << full.err;
-}
-
-TEST_F(CommandTest, AFileSizeLimitIsAnErrorLikeAnother) {
-  // In units of 512 bytes. The compiler's bitcode, which is a file in memory, counts too.
-  for (const char* verb : {"build 'gemm f32 m=2 n=3 k=4' -o \"$2\"", "explain 'gemm f32 m=2 n=3 k=4'"}) {
-    const ProcessResult result =
-        run_shell(std::string("ulimit -f 1; exec \"$1\" ") + verb, {GEMMC_COMMAND, path("out")});
-    EXPECT_EQ(result.status, 1) << result.err;
-    EXPECT_TRUE(result.err.starts_with("gemmc: error: files may have 512 bytes (ulimit -f); allowed: 1048576 and more"))
-        << result.err;
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-    EXPECT_FALSE(fs::exists(path("out")));
-  }
-  // 2 MiB: enough for the compiler, not for the 4 MiB of Y.
-  const std::string a = array("a.npy", {1024, 1}, std::vector<float>(1024));
-  const std::string b = array("b.npy", {1, 1024}, std::vector<float>(1024));
-  const ProcessResult result = run_shell(
-      "ulimit -f 4096; exec \"$1\" run 'gemm f32 m=1024 n=1024 k=1' --input A=\"$2\" --input B=\"$3\" --output "
-      "Y=\"$4\"",
-      {GEMMC_COMMAND, a, b, path("y.npy")});
-  EXPECT_EQ(result.status, 1) << result.err;
-  EXPECT_EQ(result.err, "gemmc: error: " + path("y.npy") + ": cannot be written: File too large\n");
-  EXPECT_FALSE(fs::exists(path("y.npy")));
-}
-
-TEST_F(CommandTest, ClosedStreamsChangeNoStatusAndNoFile) {
-  const auto status = [&](const std::string& words) {
-    return run_shell("exec \"$1\" " + words, {GEMMC_COMMAND, path("file"), path("out")}).status;
-  };
-  write("file", "");
-  const std::string p = "'gemm f32 m=2 n=3 k=4' --name small";
-  for (const char* closed : {" 2>&-", " <&- 2>&-", " 2>/dev/full"}) {
-    EXPECT_EQ(status(std::string("list nonsense") + closed), 2) << closed;
-    EXPECT_EQ(status("build " + p + " -o \"$2\"" + closed), 1) << closed;
-    EXPECT_EQ(status("build " + p + " -o \"$3\"" + closed), 0) << closed;
-  }
-  const std::string header = read("out/small.h");
-  // With every stream closed the files come first; that nobody can be told of them is the error.
-  fs::remove_all(path("out"));
-  EXPECT_EQ(status("build " + p + " -o \"$3\" <&- >&- 2>&-"), 1);
-  EXPECT_EQ(read("out/small.h"), header);
 }
 
 TEST_F(CommandTest, AnEmptyWordIsNotAMissingOption) {

@@ -119,7 +119,8 @@ GEMMC_EXPORT gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const ge
   return guarded([&] {
     if (kernel == nullptr || call == nullptr) return Status::invalid("kernel or call is NULL; allowed: neither");
     if (kernel->kernel->entry()(call) == GEMMC_OK) return Status::ok();
-    return Status::invalid("the kernel refuses the call: a negative dimension, batches that do not broadcast, or a small size_bytes");
+    return Status::invalid(
+        "the kernel refuses the call: a negative dimension, batches that do not broadcast, or a small size_bytes");
   });
 }
 

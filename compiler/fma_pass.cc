@@ -28,8 +28,8 @@ bool is_mark(const llvm::APInt& value) {
   return value.getBitWidth() == 64 ? value == kFmaMark64 : value.getBitWidth() == 32 && value == kFmaMark32;
 }
 
-// The factors of a marked product. Where Halide or LLVM moved a product out of a loop and broadcast it, they are scalars, or
-// vectors of which lane 0 counts.
+// The factors of a marked product. Where Halide or LLVM moved a product out of a loop and broadcast it, they are
+// scalars, or vectors of which lane 0 counts.
 struct MarkedProduct {
   llvm::Value* a = nullptr;
   llvm::Value* b = nullptr;
@@ -40,8 +40,8 @@ bool keeps_lanes(const llvm::BitCastInst& cast) {
   return cast.getSrcTy()->getScalarSizeInBits() == cast.getDestTy()->getScalarSizeInBits();
 }
 
-// Peels the bit casts, the mark and the broadcast (a shuffle of lane 0, of a vector whose lane 0 may have been inserted)
-// off `value`, in whatever order the optimisers left them.
+// Peels the bit casts, the mark and the broadcast (a shuffle of lane 0, of a vector whose lane 0 may have been
+// inserted) off `value`, in whatever order the optimisers left them.
 std::optional<MarkedProduct> match_marked_product(llvm::Value* value) {
   llvm::Value* peeled = value;
   bool is_marked = false;
@@ -64,7 +64,8 @@ std::optional<MarkedProduct> match_marked_product(llvm::Value* value) {
     }
   }
   const bool is_product = match(peeled, m_FMul(m_Value(found.a), m_Value(found.b)));
-  if (!is_marked || !is_product || peeled->getType()->getScalarType() != value->getType()->getScalarType()) return std::nullopt;
+  if (!is_marked || !is_product || peeled->getType()->getScalarType() != value->getType()->getScalarType())
+    return std::nullopt;
   return found;
 }
 
@@ -118,7 +119,8 @@ Status fuse_marked_products(llvm::Module& module, bool has_fma) {
   }
   for (llvm::Function& function : module) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      if (is_left_over(instruction)) return Status::internal("a marked product outside a sum in " + function.getName().str());
+      if (is_left_over(instruction))
+        return Status::internal("a marked product outside a sum in " + function.getName().str());
     }
   }
   return Status::ok();

@@ -7,8 +7,8 @@
 
 namespace gemmc {
 
-// Replaces every add(t, marked(a * b)): by llvm.fma(a, b, t) where `has_fma`, else by add(t, a * b); and what LLVM writes
-// for add(-t, marked(a * b)). Internal error if a mark is left over.
+// Replaces every add(t, marked(a * b)): by llvm.fma(a, b, t) where `has_fma`, else by add(t, a * b); and what LLVM
+// writes for add(-t, marked(a * b)). Internal error if a mark is left over.
 Status fuse_marked_products(llvm::Module& module, bool has_fma);
 
 }  // namespace gemmc

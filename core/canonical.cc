@@ -89,7 +89,8 @@ void drop_unit_batches(Problem& p) {
 bool are_dense(const Shape& shape, const Strides& strides) {
   for (size_t i = 0; i < strides.size(); ++i) {
     if (strides[i].kind == Stride::Kind::kRuntime) return false;
-    if (strides[i].kind == Stride::Kind::kStatic && !shape[i].is(1) && strides[i].value != known_stride(shape, {}, i)) return false;
+    if (strides[i].kind == Stride::Kind::kStatic && !shape[i].is(1) && strides[i].value != known_stride(shape, {}, i))
+      return false;
   }
   return true;
 }
@@ -109,8 +110,10 @@ void fold_static_batches_into_m(Problem& p) {
   int64_t folded = 1;
   Shape runtime_batches;
   for (size_t i = 0; i + 2 < p.a.shape.size(); ++i) {
-    if (!p.a.shape[i].is_static()) runtime_batches.push_back(p.a.shape[i]);
-    else if (__builtin_mul_overflow(folded, p.a.shape[i].size, &folded)) return;
+    if (!p.a.shape[i].is_static())
+      runtime_batches.push_back(p.a.shape[i]);
+    else if (__builtin_mul_overflow(folded, p.a.shape[i].size, &folded))
+      return;
   }
   Dim m = p.a.shape[p.a.shape.size() - 2];
   if (runtime_batches.empty() && m.is_static()) {
@@ -135,8 +138,10 @@ void simplify_c(Problem& p) {
   if (!p.c->strides.empty()) return;
   Shape& c = p.c->shape;
   const bool all_one = std::all_of(c.begin(), c.end(), [](const Dim& dim) { return dim.is(1); });
-  if (all_one) c.clear();
-  else if (c.size() == 2 && c[0].is(1)) c.erase(c.begin());
+  if (all_one)
+    c.clear();
+  else if (c.size() == 2 && c[0].is(1))
+    c.erase(c.begin());
 }
 
 std::vector<std::string> rename_dims(Problem& p) {

@@ -74,7 +74,8 @@ class Builder {
     const size_t rank = std::max(a.size(), b.size());
     for (size_t from_right = rank; from_right > 2; --from_right) {
       BatchAxis axis;
-      const auto fill = [&](const Operand& operand, const std::vector<StrideExpr>& of, SizeExpr& extent, StrideExpr& to) {
+      const auto fill = [&](const Operand& operand, const std::vector<StrideExpr>& of, SizeExpr& extent,
+                            StrideExpr& to) {
         const bool exists = from_right <= of.size();
         extent = exists ? size(operand.shape[of.size() - from_right]) : SizeExpr::fixed(1);
         to = exists ? of[of.size() - from_right] : StrideExpr{-1, SizeExpr::fixed(0)};
@@ -161,8 +162,7 @@ Expected<ResolvedLoops> resolve(const LoopForm& form, std::span<const int64_t> d
       return Status::invalid(
           fmt::format("batch dimension mismatch: {} in A, {} in B; allowed: equal, or one of them 1", in_a, in_b));
     }
-    loops.batch.push_back(
-        {in_a == 1 ? in_b : in_a, in_a == 1 ? 0 : number(axis.a), in_b == 1 ? 0 : number(axis.b), 0});
+    loops.batch.push_back({in_a == 1 ? in_b : in_a, in_a == 1 ? 0 : number(axis.a), in_b == 1 ? 0 : number(axis.b), 0});
   }
   int64_t dense = saturating_product(loops.m, loops.n);
   for (size_t i = loops.batch.size(); i-- > 0;) {

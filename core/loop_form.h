@@ -4,7 +4,8 @@
 // and MatMul, transpositions, broadcasting and dense or explicit strides:
 //
 //   for each index of `batch` (outermost first), m < M, n < N:
-//     Y[...] = alpha * sum over k < K of A[m * a.row + k * a.col] * B[k * b.row + n * b.col] + beta * C[m * c.row + n * c.col]
+//     Y[...] = alpha * sum over k < K of A[m * a.row + k * a.col] * B[k * b.row + n * b.col]
+//              + beta * C[m * c.row + n * c.col]
 //
 // Sizes and strides are in elements. Plain values.
 #pragma once
@@ -27,9 +28,7 @@ struct SizeExpr {
 
   static SizeExpr fixed(int64_t value) { return {value, {}}; }
   bool is_static() const { return dims.empty() || factor == 0; }
-  std::optional<int64_t> static_value() const {
-    return is_static() ? std::optional<int64_t>(factor) : std::nullopt;
-  }
+  std::optional<int64_t> static_value() const { return is_static() ? std::optional<int64_t>(factor) : std::nullopt; }
   bool operator==(const SizeExpr&) const = default;
 };
 SizeExpr operator*(const SizeExpr& left, const SizeExpr& right);

@@ -20,8 +20,9 @@ struct EpilogueRule {
   bool reads_operand;
 };
 constexpr EpilogueRule kEpilogueRules[] = {
-    {"bias", true},  {"scale", true},    {"residual", true}, {"relu", false}, {"leaky_relu", false}, {"clip", false},
-    {"gelu", false}, {"gelu_tanh", false}, {"sigmoid", false}, {"tanh", false}, {"silu", false}, {"hard_swish", false},
+    {"bias", true},        {"scale", true}, {"residual", true}, {"relu", false},
+    {"leaky_relu", false}, {"clip", false}, {"gelu", false},    {"gelu_tanh", false},
+    {"sigmoid", false},    {"tanh", false}, {"silu", false},    {"hard_swish", false},
 };
 
 std::string shape_text(const Operand& operand) {
@@ -37,7 +38,8 @@ std::string shape_text(const Operand& operand) {
 Status check_dims(char operand_name, const Operand& operand) {
   if (!operand.has_known_rank) {
     if (!operand.shape.empty() || !operand.strides.empty()) {
-      return Status::invalid(fmt::format("operand {} of unknown rank has a shape or strides; allowed: none", operand_name));
+      return Status::invalid(
+          fmt::format("operand {} of unknown rank has a shape or strides; allowed: none", operand_name));
     }
     return Status::ok();
   }
@@ -85,7 +87,8 @@ Status check_extent_bytes(std::string_view operand_name, const Shape& shape, con
     span += (extent - 1) * (stride < 0 ? -stride : stride);
     count *= extent;
     if (count > limit || span > limit) {
-      return Status::invalid(fmt::format("operand {} is larger than 2^63-1 bytes; allowed: up to 2^63-1", operand_name));
+      return Status::invalid(
+          fmt::format("operand {} is larger than 2^63-1 bytes; allowed: up to 2^63-1", operand_name));
     }
   }
   return Status::ok();
@@ -94,38 +97,44 @@ Status check_extent_bytes(std::string_view operand_name, const Shape& shape, con
 Status check_gemm_shapes(const Problem& p) {
   for (const auto& [operand_name, operand] : {std::pair{'A', &p.a}, std::pair{'B', &p.b}}) {
     if (!operand->has_known_rank || operand->shape.size() != 2) {
-      return Status::invalid(fmt::format("Gemm operand {} has shape {}; allowed: rank 2", operand_name, shape_text(*operand)));
+      return Status::invalid(
+          fmt::format("Gemm operand {} has shape {}; allowed: rank 2", operand_name, shape_text(*operand)));
     }
   }
   const GemmDims dims = gemm_dims(p);
   if (!same_size(dims.k, dims.k_of_b)) {
-    return Status::invalid(fmt::format("K dimension mismatch: {} in A {}, {} in B {}; allowed: equal",
-                                       dim_text(dims.k), shape_text(p.a), dim_text(dims.k_of_b), shape_text(p.b)));
+    return Status::invalid(fmt::format("K dimension mismatch: {} in A {}, {} in B {}; allowed: equal", dim_text(dims.k),
+                                       shape_text(p.a), dim_text(dims.k_of_b), shape_text(p.b)));
   }
   if (!p.c || !p.c->has_known_rank) return Status::ok();
   const Shape& c = p.c->shape;
   const bool fits = c.size() <= 2 && (c.empty() || c.back().is(1) || same_size(c.back(), dims.n)) &&
                     (c.size() < 2 || c.front().is(1) || same_size(c.front(), dims.m));
   if (!fits) {
-    return Status::invalid(fmt::format("shape mismatch: C has shape {}; allowed: anything that broadcasts to (M, N) = ({}, {})",
-                                       shape_text(*p.c), dim_text(dims.m), dim_text(dims.n)));
+    return Status::invalid(
+        fmt::format("shape mismatch: C has shape {}; allowed: anything that broadcasts to (M, N) = ({}, {})",
+                    shape_text(*p.c), dim_text(dims.m), dim_text(dims.n)));
   }
   return Status::ok();
 }
 
-const Dim& matmul_k_of_b(const Problem& p) { return p.b.shape.size() == 1 ? p.b.shape[0] : p.b.shape[p.b.shape.size() - 2]; }
+const Dim& matmul_k_of_b(const Problem& p) {
+  return p.b.shape.size() == 1 ? p.b.shape[0] : p.b.shape[p.b.shape.size() - 2];
+}
 
 Status check_matmul_ranks(const Problem& p) {
   for (const auto& [operand_name, operand] : {std::pair{'A', &p.a}, std::pair{'B', &p.b}}) {
     if (operand->has_known_rank && operand->shape.empty()) {
-      return Status::invalid(fmt::format("MatMul operand {} is a scalar, rank 0; allowed: rank 1 and more", operand_name));
+      return Status::invalid(
+          fmt::format("MatMul operand {} is a scalar, rank 0; allowed: rank 1 and more", operand_name));
     }
   }
   // Where both have batches, the caller flattens both, and gives each one batch stride.
   const auto check_flattened = [](char name, const Operand& operand, char other_name, const Operand& other) {
     if (other.has_known_rank || operand.shape.size() <= 2 || operand.strides.empty()) return Status::ok();
-    return Status::invalid(fmt::format("operand {} {} has strides but the rank of {} is unknown; allowed: no strides, or rank 1 or 2",
-                                       name, shape_text(operand), other_name));
+    return Status::invalid(
+        fmt::format("operand {} {} has strides but the rank of {} is unknown; allowed: no strides, or rank 1 or 2",
+                    name, shape_text(operand), other_name));
   };
   GEMMC_RETURN_IF_ERROR(check_flattened('A', p.a, 'B', p.b));
   return check_flattened('B', p.b, 'A', p.a);
@@ -147,8 +156,9 @@ Status check_matmul_batches(const Problem& p) {
     const Dim& in_a = p.a.shape[p.a.shape.size() - from_right];
     const Dim& in_b = p.b.shape[p.b.shape.size() - from_right];
     if (in_a.is_static() && in_b.is_static() && in_a.size != in_b.size && in_a.size != 1 && in_b.size != 1) {
-      return Status::invalid(fmt::format("batch dimension mismatch: {} in A {}, {} in B {}; allowed: equal, or one of them 1",
-                                         in_a.size, shape_text(p.a), in_b.size, shape_text(p.b)));
+      return Status::invalid(
+          fmt::format("batch dimension mismatch: {} in A {}, {} in B {}; allowed: equal, or one of them 1", in_a.size,
+                      shape_text(p.a), in_b.size, shape_text(p.b)));
     }
   }
   return Status::ok();
@@ -206,7 +216,8 @@ Status check_epilogue(const Problem& p) {
     }
     constexpr std::array<std::string_view, 4> kAxes = {"", "n", "m", "mn"};
     if (std::find(kAxes.begin(), kAxes.end(), step.axis) == kAxes.end()) {
-      return Status::invalid(fmt::format("epilogue step '{}' has axis '{}'; allowed: n, m, mn or none", step.op, step.axis));
+      return Status::invalid(
+          fmt::format("epilogue step '{}' has axis '{}'; allowed: n, m, mn or none", step.op, step.axis));
     }
   }
   return Status::ok();
@@ -215,12 +226,12 @@ Status check_epilogue(const Problem& p) {
 }  // namespace
 
 Status validate(const Problem& p) {
-  if (p.op == Operator::kMatMul &&
-      (p.c || p.trans_a || p.trans_b || p.alpha != 1.0f || p.beta != 1.0f)) {
+  if (p.op == Operator::kMatMul && (p.c || p.trans_a || p.trans_b || p.alpha != 1.0f || p.beta != 1.0f)) {
     return Status::invalid("MatMul has C, a transposition, alpha or beta; allowed: none of them");
   }
   if (is_integer(p.dtype) && !(std::isfinite(p.alpha) && std::isfinite(p.beta))) {
-    return Status::invalid(fmt::format("alpha {} and beta {} for type {}; allowed: finite values", p.alpha, p.beta, name(p.dtype)));
+    return Status::invalid(
+        fmt::format("alpha {} and beta {} for type {}; allowed: finite values", p.alpha, p.beta, name(p.dtype)));
   }
   GEMMC_RETURN_IF_ERROR(check_dims('A', p.a));
   GEMMC_RETURN_IF_ERROR(check_dims('B', p.b));
@@ -246,13 +257,15 @@ Status validate(const Problem& p) {
 
 Status refuse_unbuilt(const Problem& p) {
   if (!p.epilogue.empty()) {
-    return Status::unsupported(fmt::format("epilogue step '{}': not built yet; allowed: no epilogue", p.epilogue[0].op));
+    return Status::unsupported(
+        fmt::format("epilogue step '{}': not built yet; allowed: no epilogue", p.epilogue[0].op));
   }
   for (const auto& [operand_name, operand] :
        {std::pair{'A', &p.a}, std::pair{'B', &p.b}, std::pair{'C', p.c ? &*p.c : nullptr}}) {
     if (operand != nullptr && operand->storage) {
-      return Status::unsupported(fmt::format("operand {} stored as {}: not built yet; allowed: storage in the problem's type {}",
-                                             operand_name, name(*operand->storage), name(p.dtype)));
+      return Status::unsupported(
+          fmt::format("operand {} stored as {}: not built yet; allowed: storage in the problem's type {}", operand_name,
+                      name(*operand->storage), name(p.dtype)));
     }
   }
   return Status::ok();

@@ -23,8 +23,8 @@ namespace gemmc {
 struct Dim {
   int64_t size = 0;  // only for static dimensions; >= 0
   std::string name;  // not empty exactly for run-time dimensions
-  // Declared range and likely values of a run-time dimension, the same wherever its name stands in a problem; hints, every
-  // value in [0, 2^63) stays right.
+  // Declared range and likely values of a run-time dimension, the same wherever its name stands in a problem; hints,
+  // every value in [0, 2^63) stays right.
   int64_t min = 0;
   int64_t max = std::numeric_limits<int64_t>::max();
   std::vector<int64_t> likely;
@@ -63,10 +63,10 @@ struct Stride {
 using Strides = std::vector<Stride>;
 
 struct Operand {
-  bool has_known_rank = true;    // false: shape is empty and means nothing; the caller flattens
+  bool has_known_rank = true;  // false: shape is empty and means nothing; the caller flattens
   Shape shape = {};
-  Strides strides = {};          // empty: dense row-major; else one per dimension
-  bool is_constant = false;      // weights: the same values in every call
+  Strides strides = {};               // empty: dense row-major; else one per dimension
+  bool is_constant = false;           // weights: the same values in every call
   std::optional<DType> storage = {};  // stored in a narrower type than it is computed in
   bool operator==(const Operand&) const = default;
 };
@@ -100,9 +100,10 @@ struct Problem {
 };
 
 // Checks everything that can be checked before the call: ranks, K, broadcasting of C and of batches, stride counts,
-// alpha and beta for integers, operand sizes up to 2^63-1 bytes. Messages name the operand, the value found and allowed.
-// For Gemm, the two K must be the same Dim and each dimension of C must be 1 or the Dim of M or N (node_to_problem makes
-// it so; a C whose run-time dimensions might be 1 has an unknown rank here, and the call gives its strides).
+// alpha and beta for integers, operand sizes up to 2^63-1 bytes. Messages name the operand, the value found and
+// allowed. For Gemm, the two K must be the same Dim and each dimension of C must be 1 or the Dim of M or N
+// (node_to_problem makes it so; a C whose run-time dimensions might be 1 has an unknown rank here, and the call gives
+// its strides).
 Status validate(const Problem& problem);
 
 // What exists in the language of problems but no kernel can do yet (epilogues, narrower storage): "... not built yet".

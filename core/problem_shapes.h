@@ -29,7 +29,8 @@ GemmDims gemm_dims(const Problem& problem);
 // meet, the result is a run-time dimension that prints as "max(a,b)": its size is decided at the call.
 Shape output_shape(const Problem& problem);
 
-// The stride of a dimension, where it is static, or dense and decided by static extents. `strides` may be empty: all dense.
+// The stride of a dimension, where it is static, or dense and decided by static extents. `strides` may be empty: all
+// dense.
 std::optional<int64_t> known_stride(const Shape& shape, const Strides& strides, size_t dimension);
 
 // Refuses strides under which two elements of Y could share a place. Looks at the dimensions whose extent and stride

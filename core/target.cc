@@ -45,14 +45,16 @@ struct FeatureRow {
   std::string_view name;
 };
 constexpr FeatureRow kFeatureNames[] = {
-    {kSse42, "SSE4.2"}, {kAvx, "AVX"},         {kAvx2, "AVX2"},
-    {kFma, "FMA"},      {kF16c, "F16C"},       {kAvx512, "AVX-512 (F, BW, CD, DQ, VL)"},
+    {kSse42, "SSE4.2"},
+    {kAvx, "AVX"},
+    {kAvx2, "AVX2"},
+    {kFma, "FMA"},
+    {kF16c, "F16C"},
+    {kAvx512, "AVX-512 (F, BW, CD, DQ, VL)"},
     {kAvx512Bf16, "AVX512-BF16"},
 };
 
-Target to_target(const TargetRow& row) {
-  return {std::string(row.level), std::string(row.tune_cpu), row.features};
-}
+Target to_target(const TargetRow& row) { return {std::string(row.level), std::string(row.tune_cpu), row.features}; }
 
 #if defined(__x86_64__)
 bool bit(uint32_t word, int index) { return (word >> index) & 1u; }
@@ -155,7 +157,8 @@ Expected<Target> parse_target(std::string_view word) {
     if (row.word == word) return to_target(row);
   }
   if (std::find(std::begin(kLaterTargets), std::end(kLaterTargets), word) != std::end(kLaterTargets)) {
-    return Status::unsupported(fmt::format("target '{}': not built yet; allowed: {}", word, fmt::join(target_names(), ", ")));
+    return Status::unsupported(
+        fmt::format("target '{}': not built yet; allowed: {}", word, fmt::join(target_names(), ", ")));
   }
   return Status::invalid(fmt::format("target '{}' is not known; allowed: {}", word, fmt::join(target_names(), ", ")));
 }
@@ -167,8 +170,8 @@ Status check_runs_here(const Target& target) {
   for (const FeatureRow& row : kFeatureNames) {
     if (missing & row.feature) names.push_back(row.name);
   }
-  return Status::unsupported(
-      fmt::format("a kernel for {} cannot run on this CPU, which lacks {}", target.to_string(), fmt::join(names, ", ")));
+  return Status::unsupported(fmt::format("a kernel for {} cannot run on this CPU, which lacks {}", target.to_string(),
+                                         fmt::join(names, ", ")));
 }
 
 }  // namespace gemmc

@@ -66,20 +66,22 @@ Expected<std::shared_ptr<const Kernel>> load_kernel(Artifact artifact) {
   GEMMC_RETURN_IF_ERROR(check_runs_here(artifact.target));
   initialize_llvm();
   // The object needs no code generator; the session only links it.
-  auto jit = llvm::orc::LLJITBuilder()
-                 .setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(llvm::Triple("x86_64-unknown-linux-gnu")))
-                 .setLinkProcessSymbolsByDefault(false)
-                 .setPlatformSetUp([](llvm::orc::LLJIT&) -> llvm::Expected<llvm::orc::JITDylibSP> { return nullptr; })
-                 .setObjectLinkingLayerCreator([](llvm::orc::ExecutionSession& session)
-                                                   -> llvm::Expected<std::unique_ptr<llvm::orc::ObjectLayer>> {
-                   auto memory = llvm::jitlink::InProcessMemoryManager::Create();
-                   if (!memory) return memory.takeError();
-                   return std::make_unique<llvm::orc::ObjectLinkingLayer>(session, std::move(*memory));
-                 })
-                 .create();
+  auto jit =
+      llvm::orc::LLJITBuilder()
+          .setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(llvm::Triple("x86_64-unknown-linux-gnu")))
+          .setLinkProcessSymbolsByDefault(false)
+          .setPlatformSetUp([](llvm::orc::LLJIT&) -> llvm::Expected<llvm::orc::JITDylibSP> { return nullptr; })
+          .setObjectLinkingLayerCreator(
+              [](llvm::orc::ExecutionSession& session) -> llvm::Expected<std::unique_ptr<llvm::orc::ObjectLayer>> {
+                auto memory = llvm::jitlink::InProcessMemoryManager::Create();
+                if (!memory) return memory.takeError();
+                return std::make_unique<llvm::orc::ObjectLinkingLayer>(session, std::move(*memory));
+              })
+          .create();
   const auto reports = std::make_shared<LinkReports>();
   const auto failure = [&](llvm::Error error) {
-    return Status::internal(fmt::format("loading kernel {}: {}{}", artifact.symbol, llvm::toString(std::move(error)), reports->take()));
+    return Status::internal(
+        fmt::format("loading kernel {}: {}{}", artifact.symbol, llvm::toString(std::move(error)), reports->take()));
   };
   if (!jit) return failure(jit.takeError());
   (*jit)->getExecutionSession().setErrorReporter([reports](llvm::Error error) { reports->add(std::move(error)); });

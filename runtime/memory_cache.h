@@ -16,9 +16,9 @@ class MemoryCache {
   MemoryCache();
   ~MemoryCache();
 
-  // The kernel under `key_text`. The first asker runs `make` without holding the lock; others with the same key wait for
-  // its result; other keys are not held up. A failure, or what `make` throws, is given to everyone who waited and is then
-  // forgotten.
+  // The kernel under `key_text`. The first asker runs `make` without holding the lock; others with the same key wait
+  // for its result; other keys are not held up. A failure, or what `make` throws, is given to everyone who waited and
+  // is then forgotten.
   Expected<std::shared_ptr<const Kernel>> get_or_make(const std::string& key_text, const Make& make);
 
   // How many times `make` was run, for tests and statistics.

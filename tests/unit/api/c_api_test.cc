@@ -21,7 +21,8 @@ struct Session {
 struct Kernel {
   gemmc_kernel* handle = nullptr;
   Kernel(const Session& session, const std::string& description) {
-    EXPECT_EQ(gemmc_session_kernel(session.handle, description.c_str(), &handle), GEMMC_OK) << description << ": " << gemmc_last_error();
+    EXPECT_EQ(gemmc_session_kernel(session.handle, description.c_str(), &handle), GEMMC_OK)
+        << description << ": " << gemmc_last_error();
   }
   ~Kernel() { gemmc_kernel_release(handle); }
 };
@@ -145,10 +146,11 @@ TEST(CApi, RefusesDescriptions) {
       {"{}", GEMMC_INVALID_ARGUMENT, ""},
       {"  {\"name\": \"fc1\", \"op_type\": \"Conv\"}", GEMMC_INVALID_ARGUMENT, "fc1"},
       {R"({"name": "fc1", "op_type": "MatMul", "inputs": [{"name": "a", "dtype": "float32", "shape": [2, 3]},
-           {"name": "b", "dtype": "float32", "shape": [4, 5]}], "outputs": ["y"]})", GEMMC_INVALID_ARGUMENT, "(node 'fc1')"},
+           {"name": "b", "dtype": "float32", "shape": [4, 5]}], "outputs": ["y"]})",
+       GEMMC_INVALID_ARGUMENT, "(node 'fc1')"},
       {R"({"name": "fc1", "op_type": "MatMul", "inputs": [{"name": "a", "dtype": "float32", "shape": [2, 3]},
-           {"name": "b", "dtype": "float32", "shape": [3, 5]}], "outputs": ["y"], "epilogue": [{"op": "gelu"}]})", GEMMC_UNSUPPORTED,
-       "(node 'fc1')"},
+           {"name": "b", "dtype": "float32", "shape": [3, 5]}], "outputs": ["y"], "epilogue": [{"op": "gelu"}]})",
+       GEMMC_UNSUPPORTED, "(node 'fc1')"},
       {std::string(1 << 20, '{'), GEMMC_INVALID_ARGUMENT, ""},
       {"gemm f32 m=2 n=2 k=3 " + std::string(100000, 'x'), GEMMC_INVALID_ARGUMENT, "xxx"},
       {"gemm f32 m=2 n=2 k=3 " + std::string(1 << 20, 'x'), GEMMC_INVALID_ARGUMENT, "too long"},
@@ -156,7 +158,8 @@ TEST(CApi, RefusesDescriptions) {
   for (const Row& row : kRows) {
     auto* kernel = reinterpret_cast<gemmc_kernel*>(session.handle);
     const std::string shown = row.description.substr(0, 80);
-    EXPECT_EQ(gemmc_session_kernel(session.handle, row.description.c_str(), &kernel), row.status) << shown << ": " << gemmc_last_error();
+    EXPECT_EQ(gemmc_session_kernel(session.handle, row.description.c_str(), &kernel), row.status)
+        << shown << ": " << gemmc_last_error();
     EXPECT_EQ(kernel, nullptr) << "nothing to release after a failure";
     EXPECT_TRUE(error_has(row.message)) << shown << ": " << gemmc_last_error();
     EXPECT_STRNE(gemmc_last_error(), "") << shown;

@@ -144,33 +144,6 @@ TEST(Session, AlphaAndBetaOfEveryKind) {
   }
 }
 
-// An empty Y is ready at once, whatever the other sizes are.
-TEST(Session, AnEmptyYNeedsNoTime) {
-  Session session(*host_target());
-  struct Row {
-    std::string text;
-    std::vector<int64_t> dims;
-    int32_t status;
-  };
-  const int64_t kHuge = int64_t{1} << 62;
-  const Row kRows[] = {
-      {"gemm f32 m=0 n=4611686018427387904 k=0", {}, GEMMC_OK},
-      {"matmul f32 a=4611686018427387904x0x0 b=4611686018427387904x0x5", {}, GEMMC_OK},
-      {"gemm f32 m=?m n=?n k=?k", {0, kHuge, kHuge}, GEMMC_OK},
-      {"gemm f32 m=?m n=?n k=?k", {kHuge, kHuge, 0}, GEMMC_OK},
-      {"matmul f32 a=?bx0x4 b=?bx4x5", {kHuge}, GEMMC_OK},
-      {"matmul f32 a=?bx?mx?k b=?cx?kx?n", {kHuge, 0, kHuge, 1, kHuge}, GEMMC_OK},
-      {"matmul f32 a=?bx?mx?k b=?cx?kx?n", {kHuge, 0, 1, 2, 1}, GEMMC_INVALID_ARGUMENT},
-      {"gemm f32 m=?m n=?n k=?k", {0, -1, 3}, GEMMC_INVALID_ARGUMENT},
-  };
-  for (const Row& row : kRows) {
-    gemmc_call call = {};
-    call.size_bytes = sizeof call;
-    call.dims = row.dims.data();
-    EXPECT_EQ(kernel(session, row.text)->entry()(&call), row.status) << row.text;
-  }
-}
-
 // A stride of 0 makes many products of one element: K beyond 32 bits is counted, not cut.
 TEST(Session, SizesBeyond32BitsAreNotCut) {
   const Problem p = problem("gemm f32 m=1 n=4 k=4294967297 sa=0x0 sb=0x1");

@@ -69,9 +69,11 @@ TEST(Compile, PlanIsWhatCompileDoes) {
     EXPECT_TRUE(artifact.problem == planned->canonical.problem);
     EXPECT_EQ(artifact.target, target("x86-64-v3"));
     EXPECT_EQ(planned->symbol, kernel_symbol(planned->key_text));
-    EXPECT_EQ(planned->key_text, key_text(planned->canonical.problem, target("x86-64-v3"), artifact.schedule, compiler_identity()));
+    EXPECT_EQ(planned->key_text,
+              key_text(planned->canonical.problem, target("x86-64-v3"), artifact.schedule, compiler_identity()));
   }
-  EXPECT_EQ(plan(problem(kRunTime), target("x86-64-v3"))->canonical.dim_names, (std::vector<std::string>{"rows", "depth", "cols"}));
+  EXPECT_EQ(plan(problem(kRunTime), target("x86-64-v3"))->canonical.dim_names,
+            (std::vector<std::string>{"rows", "depth", "cols"}));
 }
 
 TEST(Compile, RefusesWhatIsWrongUnbuiltOrImpossible) {
@@ -102,7 +104,8 @@ TEST(Compile, RefusesASchedule) {
   const Status registers = refusal(problem(kStatic), forced("tiled mr=8 nr=16 lanes=8"));
   EXPECT_EQ(registers.code(), StatusCode::kInvalidArgument);
   EXPECT_NE(registers.message().find("accumulators 16; allowed: 1 to 15"), std::string::npos) << registers.message();
-  EXPECT_EQ(refusal(problem(kStatic), forced("tiled mr=6 nr=16 lanes=8"), "x86-64-v2").code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refusal(problem(kStatic), forced("tiled mr=6 nr=16 lanes=8"), "x86-64-v2").code(),
+            StatusCode::kInvalidArgument);
 }
 
 TEST(Compile, SymbolIsTheNameThatIsAskedFor) {
@@ -111,7 +114,8 @@ TEST(Compile, SymbolIsTheNameThatIsAskedFor) {
     const Artifact artifact = compiled(kStatic, called(name));
     EXPECT_EQ(artifact.symbol, name);
     EXPECT_EQ(artifact.key_text, compiled(kStatic).key_text) << "a name changes no key";
-    EXPECT_EQ(testing::object_symbols(artifact.object).defined, (std::set<std::string>{name, std::string(name) + "_call"}));
+    EXPECT_EQ(testing::object_symbols(artifact.object).defined,
+              (std::set<std::string>{name, std::string(name) + "_call"}));
   }
   for (const char* name : {"1st", "fc-1", "fc 1", "memset", "int", "gemmc_x", "a\nb", "größe"}) {
     EXPECT_EQ(refusal(problem(kStatic), called(name)).code(), StatusCode::kInvalidArgument) << name;

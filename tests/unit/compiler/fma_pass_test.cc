@@ -21,7 +21,8 @@ struct Outcome {
 // The module after the pass. In the text, $M32 and $M64 are the marks.
 Outcome run(std::string ir, bool has_fma = true) {
   const auto replace_all = [&ir](const std::string& what, const std::string& by) {
-    for (size_t at = ir.find(what); at != std::string::npos; at = ir.find(what, at + by.size())) ir.replace(at, what.size(), by);
+    for (size_t at = ir.find(what); at != std::string::npos; at = ir.find(what, at + by.size()))
+      ir.replace(at, what.size(), by);
   };
   replace_all("$M32", std::to_string(kFmaMark32));
   replace_all("$M64", std::to_string(kFmaMark64));
@@ -66,7 +67,8 @@ TEST(FmaPass, FusesScalars) {
       %y = fadd double %t, %m
       ret double %y
     })");
-  expect_lines(outcome, {"call float @llvm.fma.f32(float %a, float %b, float %t)", "call double @llvm.fma.f64(double %a, double %b, double %t)"});
+  expect_lines(outcome, {"call float @llvm.fma.f32(float %a, float %b, float %t)",
+                         "call double @llvm.fma.f64(double %a, double %b, double %t)"});
   EXPECT_EQ(outcome.ir.find("fmul"), std::string::npos) << outcome.ir;
   EXPECT_EQ(outcome.ir.find("fadd"), std::string::npos) << outcome.ir;
 }
@@ -82,7 +84,8 @@ constexpr char kVectorProduct[] = R"(
     })";
 
 TEST(FmaPass, FusesVectors) {
-  expect_lines(run(kVectorProduct), {"call <8 x float> @llvm.fma.v8f32(<8 x float> %a, <8 x float> %b, <8 x float> %t)"});
+  expect_lines(run(kVectorProduct),
+               {"call <8 x float> @llvm.fma.v8f32(<8 x float> %a, <8 x float> %b, <8 x float> %t)"});
 }
 
 TEST(FmaPass, MultipliesAndAddsWithoutFma) {
@@ -117,7 +120,8 @@ constexpr char kProductMinus[] = R"(
 
 TEST(FmaPass, FusesADifferenceThatStartsWithTheProduct) {
   expect_lines(run(kProductMinus), {"%1 = fneg float %t", "call float @llvm.fma.f32(float %a, float %b, float %1)"});
-  expect_lines(run(kProductMinus, /*has_fma=*/false), {"%1 = fneg float %t", "%2 = fmul float %a, %b", "fadd float %1, %2"});
+  expect_lines(run(kProductMinus, /*has_fma=*/false),
+               {"%1 = fneg float %t", "%2 = fmul float %a, %b", "fadd float %1, %2"});
 }
 
 TEST(FmaPass, FindsProductsInOtherBlocksAndUsedTwice) {
@@ -142,9 +146,9 @@ TEST(FmaPass, FindsProductsInOtherBlocksAndUsedTwice) {
 
 // A scalar product outside of a loop, broadcast inside: after or before the mark.
 TEST(FmaPass, BroadcastsTheFactorsOfABroadcastProduct) {
-  const std::initializer_list<std::string> kExpected = {
-      "insertelement <8 x float> poison, float %a", "shufflevector", "insertelement <8 x float> poison, float %b", "shufflevector",
-      "call <8 x float> @llvm.fma.v8f32(<8 x float> %"};
+  const std::initializer_list<std::string> kExpected = {"insertelement <8 x float> poison, float %a", "shufflevector",
+                                                        "insertelement <8 x float> poison, float %b", "shufflevector",
+                                                        "call <8 x float> @llvm.fma.v8f32(<8 x float> %"};
   expect_lines(run(R"(
     define <8 x float> @f(<8 x float> %t, float %a, float %b) {
       %p = fmul float %a, %b
@@ -172,9 +176,9 @@ TEST(FmaPass, BroadcastsTheFactorsOfABroadcastProduct) {
 }
 
 TEST(FmaPass, ABroadcastLaneIsLaneZeroOfTheFactors) {
-  const std::initializer_list<std::string> kExpected = {"%1 = extractelement <4 x float> %a, i64 0", "float %1", "shufflevector",
-                                                        "extractelement <4 x float> %b, i64 0", "shufflevector",
-                                                        "call <8 x float> @llvm.fma.v8f32(<8 x float> %"};
+  const std::initializer_list<std::string> kExpected = {
+      "%1 = extractelement <4 x float> %a, i64 0", "float %1",      "shufflevector",
+      "extractelement <4 x float> %b, i64 0",      "shufflevector", "call <8 x float> @llvm.fma.v8f32(<8 x float> %"};
   expect_lines(run(R"(
     define <8 x float> @f(<8 x float> %t, <4 x float> %a, <4 x float> %b) {
       %p = fmul <4 x float> %a, %b

@@ -58,7 +58,8 @@ void check_symbols(const Kernel& kernel) {
   }
 }
 
-// IEEE arithmetic as written, calls of nothing but intrinsics, and the multiply-adds of the K loop fused where the CPU can.
+// IEEE arithmetic as written, calls of nothing but intrinsics, and the multiply-adds of the K loop fused where the CPU
+// can.
 void check_ir(const Kernel& kernel) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
@@ -73,7 +74,8 @@ void check_ir(const Kernel& kernel) {
       continue;
     }
     EXPECT_EQ(function.getFnAttribute("target-cpu").getValueAsString().str(), kernel.target.level);
-    for (const char* attribute : {"unsafe-fp-math", "no-nans-fp-math", "no-infs-fp-math", "denormal-fp-math", "denormal-fp-math-f32"}) {
+    for (const char* attribute :
+         {"unsafe-fp-math", "no-nans-fp-math", "no-infs-fp-math", "denormal-fp-math", "denormal-fp-math-f32"}) {
       EXPECT_FALSE(function.hasFnAttribute(attribute)) << attribute;
     }
     for (const llvm::Instruction& instruction : llvm::instructions(function)) {
@@ -134,7 +136,8 @@ INSTANTIATE_TEST_SUITE_P(, GeneratedCode,
                          ::testing::Combine(::testing::Values("x86-64-v2", "x86-64-v3", "x86-64-v4"),
                                             ::testing::ValuesIn(kAllDTypes)),
                          [](const auto& info) {
-                           std::string text = std::get<0>(info.param) + "_" + std::string(name(std::get<1>(info.param)));
+                           std::string text =
+                               std::get<0>(info.param) + "_" + std::string(name(std::get<1>(info.param)));
                            for (char& c : text) c = c == '-' ? '_' : c;
                            return text;
                          });

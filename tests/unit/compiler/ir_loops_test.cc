@@ -20,7 +20,8 @@ std::unique_ptr<llvm::orc::LLJIT> make_jit() {
 // A function that runs a loop, with the extent and step as arguments or as constants, and writes down its indices.
 class LoopFunction {
  public:
-  LoopFunction(Emit emit, std::optional<int64_t> constant_extent, std::optional<int64_t> constant_step) : jit_(make_jit()) {
+  LoopFunction(Emit emit, std::optional<int64_t> constant_extent, std::optional<int64_t> constant_step)
+      : jit_(make_jit()) {
     auto context = std::make_unique<llvm::LLVMContext>();
     auto module = std::make_unique<llvm::Module>("loops", *context);
     module->setDataLayout(jit_->getDataLayout());
@@ -31,8 +32,10 @@ class LoopFunction {
     builder.SetInsertPoint(llvm::BasicBlock::Create(*context, "entry", function));
     llvm::Value* count = builder.CreateAlloca(i64);
     builder.CreateStore(builder.getInt64(0), count);
-    llvm::Value* extent = constant_extent ? builder.getInt64(*constant_extent) : static_cast<llvm::Value*>(function->getArg(0));
-    llvm::Value* step = constant_step ? builder.getInt64(*constant_step) : static_cast<llvm::Value*>(function->getArg(1));
+    llvm::Value* extent =
+        constant_extent ? builder.getInt64(*constant_extent) : static_cast<llvm::Value*>(function->getArg(0));
+    llvm::Value* step =
+        constant_step ? builder.getInt64(*constant_step) : static_cast<llvm::Value*>(function->getArg(1));
     emit(builder, extent, step, [&](llvm::Value* index) {
       llvm::Value* n = builder.CreateLoad(i64, count);
       builder.CreateStore(index, builder.CreateGEP(i64, function->getArg(2), n));

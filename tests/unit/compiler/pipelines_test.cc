@@ -10,7 +10,8 @@ namespace gemmc {
 namespace {
 
 constexpr Schedule kTiledSchedule{.family = Family::kTiled, .mr = 4, .nr = 16, .lanes = 8};
-constexpr Schedule kGeneralSchedule{.family = Family::kGeneral, .mr = 4, .nr = 16, .lanes = 8, .mc = 12, .nc = 32, .kc = 8};
+constexpr Schedule kGeneralSchedule{
+    .family = Family::kGeneral, .mr = 4, .nr = 16, .lanes = 8, .mc = 12, .nc = 32, .kc = 8};
 
 Expected<std::vector<Pipeline>> build(const std::string& text, const Schedule& schedule, bool with_loop_nests = false) {
   Expected<Problem> problem = parse_problem(text);
@@ -41,7 +42,8 @@ TEST(Pipelines, SixteenBitTypesAreConverted) {
 }
 
 TEST(Pipelines, LoopNestsWhereAskedFor) {
-  const Expected<std::vector<Pipeline>> pipelines = build("gemm f32 m=?m n=?n k=?k", kGeneralSchedule, /*with_loop_nests=*/true);
+  const Expected<std::vector<Pipeline>> pipelines =
+      build("gemm f32 m=?m n=?n k=?k", kGeneralSchedule, /*with_loop_nests=*/true);
   ASSERT_TRUE(pipelines) << pipelines.status().message();
   for (const Pipeline& pipeline : *pipelines) {
     EXPECT_NE(pipeline.loop_nest.find(pipeline.function), std::string::npos) << pipeline.loop_nest;

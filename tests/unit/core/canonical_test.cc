@@ -170,9 +170,10 @@ TEST(Canonical, UnknownRanksAreFlattened) {
 
 TEST(Canonical, EqualComputationsAreEqual) {
   const std::vector<std::string> kGroups[] = {
-      {"matmul f32 a=30x4 b=4x5", "matmul f32 a=2x3x5x4 b=4x5", "matmul f32 a=30x4 b=1x4x5", "matmul f32 a=15x2x?k b=4x5",
-       "matmul f32 a=30x4 b=4x5 sa=4x1 sy=5x1 const=b"},
-      {"matmul f32 a=1x4 b=4x5", "matmul f32 a=4 b=4x5", "matmul f32 a=1x1x4 b=1x4x5", "matmul f32 a=4 b=4x5 sa=1 sy=1"},
+      {"matmul f32 a=30x4 b=4x5", "matmul f32 a=2x3x5x4 b=4x5", "matmul f32 a=30x4 b=1x4x5",
+       "matmul f32 a=15x2x?k b=4x5", "matmul f32 a=30x4 b=4x5 sa=4x1 sy=5x1 const=b"},
+      {"matmul f32 a=1x4 b=4x5", "matmul f32 a=4 b=4x5", "matmul f32 a=1x1x4 b=1x4x5",
+       "matmul f32 a=4 b=4x5 sa=1 sy=1"},
       {"gemm f32 m=?a n=?b k=4 c=1n beta=2", "gemm f32 m=?s:1..9 n=?y k=4 c=n beta=2 const=c"},
       {"matmul f32 a=?ax2x?s b=?ax?sx3", "matmul f32 a=?bx2x?s b=?bx?tx3"},
   };
@@ -185,13 +186,32 @@ TEST(Canonical, EqualComputationsAreEqual) {
 
 TEST(Canonical, DifferentComputationsDiffer) {
   const std::string kTexts[] = {
-      "gemm f32 m=2 n=3 k=4",      "gemm f32 m=3 n=2 k=4",      "gemm f32 m=2 n=3 k=4 ta",       "gemm f32 m=2 n=3 k=4 tb",
-      "gemm f64 m=2 n=3 k=4",      "gemm f32 m=2 n=3 k=4 c=n",  "gemm f32 m=2 n=3 k=4 c=m1",     "gemm f32 m=2 n=3 k=4 c=mn",
-      "gemm f32 m=2 n=3 k=4 c=s",  "gemm f32 m=? n=3 k=4",      "gemm f32 m=2 n=? k=4",          "gemm f32 m=? n=?m k=4",
-      "gemm f32 m=? n=? k=4",      "gemm f32 m=2 n=3 k=4 c=*",  "gemm f32 m=2 n=3 k=4 c=n beta=2", "gemm f32 m=2 n=3 k=4 alpha=2",
-      "gemm f32 m=2 n=3 k=4 order=k", "gemm f32 m=2 n=3 k=4 sa=5x1", "gemm f32 m=2 n=3 k=4 sb=5x1", "gemm f32 m=2 n=3 k=4 sy=5x1",
-      "gemm f32 m=2 n=3 k=4 sa=?x1", "matmul f32 a=2x1x4 b=2x4x3", "matmul f32 a=2x1x4 b=?ax4x3", "matmul f32 a=?ax1x4 b=?ax4x3",
-      "matmul f32 a=?ax1x4 b=?bx4x3", "matmul f32 a=?ax1x4 b=1x4x3 sa=?x-x-",
+      "gemm f32 m=2 n=3 k=4",
+      "gemm f32 m=3 n=2 k=4",
+      "gemm f32 m=2 n=3 k=4 ta",
+      "gemm f32 m=2 n=3 k=4 tb",
+      "gemm f64 m=2 n=3 k=4",
+      "gemm f32 m=2 n=3 k=4 c=n",
+      "gemm f32 m=2 n=3 k=4 c=m1",
+      "gemm f32 m=2 n=3 k=4 c=mn",
+      "gemm f32 m=2 n=3 k=4 c=s",
+      "gemm f32 m=? n=3 k=4",
+      "gemm f32 m=2 n=? k=4",
+      "gemm f32 m=? n=?m k=4",
+      "gemm f32 m=? n=? k=4",
+      "gemm f32 m=2 n=3 k=4 c=*",
+      "gemm f32 m=2 n=3 k=4 c=n beta=2",
+      "gemm f32 m=2 n=3 k=4 alpha=2",
+      "gemm f32 m=2 n=3 k=4 order=k",
+      "gemm f32 m=2 n=3 k=4 sa=5x1",
+      "gemm f32 m=2 n=3 k=4 sb=5x1",
+      "gemm f32 m=2 n=3 k=4 sy=5x1",
+      "gemm f32 m=2 n=3 k=4 sa=?x1",
+      "matmul f32 a=2x1x4 b=2x4x3",
+      "matmul f32 a=2x1x4 b=?ax4x3",
+      "matmul f32 a=?ax1x4 b=?ax4x3",
+      "matmul f32 a=?ax1x4 b=?bx4x3",
+      "matmul f32 a=?ax1x4 b=1x4x3 sa=?x-x-",
   };
   for (const std::string& one : kTexts) {
     for (const std::string& other : kTexts) {
@@ -207,7 +227,8 @@ TEST(Canonical, IsValidAndItsOwnCanonicalForm) {
     const Problem problem = testing::random_every_field(random);
     const Problem once = canonical(problem).problem;
     const Status status = validate(once);
-    ASSERT_TRUE(status.is_ok()) << print_problem(problem) << " became " << print_problem(once) << ": " << status.message();
+    ASSERT_TRUE(status.is_ok()) << print_problem(problem) << " became " << print_problem(once) << ": "
+                                << status.message();
     const CanonicalProblem twice = canonical(once);
     ASSERT_EQ(print_problem(twice.problem), print_problem(once)) << print_problem(problem);
     for (size_t d = 0; d < twice.dim_names.size(); ++d) ASSERT_EQ(twice.dim_names[d], "d" + std::to_string(d));

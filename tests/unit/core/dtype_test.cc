@@ -40,14 +40,13 @@ TEST(DType, NamesAndSizes) {
   }
 }
 
-TEST(DType, ListsEachTypeOnce) {
-  EXPECT_EQ(std::set<DType>(std::begin(kAllDTypes), std::end(kAllDTypes)).size(), 8u);
-}
+TEST(DType, ListsEachTypeOnce) { EXPECT_EQ(std::set<DType>(std::begin(kAllDTypes), std::end(kAllDTypes)).size(), 8u); }
 
 TEST(DType, ParsesOnlyWholeNames) {
   EXPECT_EQ(parse_dtype("float"), DType::kFloat32);
   EXPECT_EQ(parse_dtype("double"), DType::kFloat64);
-  for (const char* word : {"", " ", "f", "f3", "f320", "Float32", "FLOAT", "float32 ", "int8", "uint16_t", "complex64", "half"}) {
+  for (const char* word :
+       {"", " ", "f", "f3", "f320", "Float32", "FLOAT", "float32 ", "int8", "uint16_t", "complex64", "half"}) {
     EXPECT_EQ(parse_dtype(word), std::nullopt) << word;
   }
   EXPECT_EQ(parse_dtype(std::string_view("f32\0", 4)), std::nullopt);

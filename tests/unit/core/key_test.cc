@@ -62,7 +62,8 @@ TEST(Key, EachFieldAloneChangesIt) {
 
 TEST(Key, WhatChangesNoCodeIsNotIn) {
   const Parts base;
-  for (const char* problem : {"gemm f32 m=2 n=3 k=4 c=n const=b,c", "gemm f32 m=2 n=3 k=4 c=1n", "gemm f32 m=2 n=3 k=4 c=n sa=4x1"}) {
+  for (const char* problem :
+       {"gemm f32 m=2 n=3 k=4 c=n const=b,c", "gemm f32 m=2 n=3 k=4 c=1n", "gemm f32 m=2 n=3 k=4 c=n sa=4x1"}) {
     Parts same;
     same.problem = problem;
     EXPECT_EQ(same.text(), base.text()) << problem;

@@ -42,7 +42,8 @@ std::string text(const LoopForm& form) {
   result += fmt::format("{}x{}x{}: a {}, b {}", text(form.m), text(form.n), text(form.k), text(form.a), text(form.b));
   if (form.has_c) result += ", c " + text(form.c);
   result += ", y " + text(form.y);
-  if (form.dim_count + form.stride_count > 0) result += fmt::format(" ({} dims, {} strides)", form.dim_count, form.stride_count);
+  if (form.dim_count + form.stride_count > 0)
+    result += fmt::format(" ({} dims, {} strides)", form.dim_count, form.stride_count);
   return result;
 }
 
@@ -85,7 +86,8 @@ TEST(LoopForm, SizesAndStrides) {
       // batches
       {"matmul f32 a=7x2x4 b=7x4x3", "batch a 7@8 b 7@12 y dense; 2x3x4: a 4 1, b 3 1, y 3 1"},
       {"matmul f32 a=2x4 b=7x4x3", "batch a 1@0 b 7@12 y dense; 2x3x4: a 4 1, b 3 1, y 3 1"},
-      {"matmul f32 a=5x1x2x4 b=7x4x3", "batch a 5@8 b 1@0 y dense; batch a 1@8 b 7@12 y dense; 2x3x4: a 4 1, b 3 1, y 3 1"},
+      {"matmul f32 a=5x1x2x4 b=7x4x3",
+       "batch a 5@8 b 1@0 y dense; batch a 1@8 b 7@12 y dense; 2x3x4: a 4 1, b 3 1, y 3 1"},
       {"matmul f32 a=?bx2x?k b=?cx?kx3",
        "batch a d0@2*d1 b d2@3*d1 y dense; 2x3xd1: a d1 1, b 3 1, y 3 1 (3 dims, 0 strides)"},
       {"matmul f32 a=7x2x4 b=7x4x3 sa=?x4x1 sy=?x-x1",
@@ -94,8 +96,7 @@ TEST(LoopForm, SizesAndStrides) {
       {"matmul f32 a=7x2x4 b=4x3 sy=-x1x2", "batch a 7@8 b 1@0 y dense; 2x3x4: a 4 1, b 3 1, y 1 2"},
       {"matmul f32 a=7x2x4 b=4x3 sa=-x-x2", "batch a 7@8 b 1@0 y dense; 2x3x4: a 4 2, b 3 1, y 3 1"},
       {"matmul f32 a=3x4 b=*", "batch a 1@0 b d0@4*d1 y dense; 3xd1x4: a 4 1, b d1 1, y d1 1 (2 dims, 0 strides)"},
-      {"matmul f32 a=* b=*",
-       "batch a d0@s0 b d0@s1 y dense; d1xd3xd2: a d2 1, b d3 1, y d3 1 (4 dims, 2 strides)"},
+      {"matmul f32 a=* b=*", "batch a d0@s0 b d0@s1 y dense; d1xd3xd2: a d2 1, b d3 1, y d3 1 (4 dims, 2 strides)"},
   };
   for (const auto& [problem, expected] : kRows) EXPECT_EQ(text(form_of(problem)), expected) << problem;
 }
@@ -112,7 +113,8 @@ TEST(LoopForm, StaticValues) {
   EXPECT_EQ((SizeExpr{2, {1}} * SizeExpr::fixed(0)), SizeExpr::fixed(0));
 }
 
-ResolvedLoops resolved(const std::string& problem, const std::vector<int64_t>& dims, const std::vector<int64_t>& strides = {}) {
+ResolvedLoops resolved(const std::string& problem, const std::vector<int64_t>& dims,
+                       const std::vector<int64_t>& strides = {}) {
   const LoopForm form = form_of(problem);
   EXPECT_EQ(form.dim_count, static_cast<int>(dims.size())) << problem;
   EXPECT_EQ(form.stride_count, static_cast<int>(strides.size())) << problem;
@@ -127,7 +129,8 @@ std::string text(const ResolvedLoops& loops) {
     result += fmt::format("batch {}: a {} b {} y {}; ", axis.extent, axis.a, axis.b, axis.y);
   }
   return result + fmt::format("{}x{}x{}: a {} {}, b {} {}, c {} {}, y {} {}", loops.m, loops.n, loops.k, loops.a_row,
-                              loops.a_col, loops.b_row, loops.b_col, loops.c_row, loops.c_col, loops.y_row, loops.y_col);
+                              loops.a_col, loops.b_row, loops.b_col, loops.c_row, loops.c_col, loops.y_row,
+                              loops.y_col);
 }
 
 TEST(LoopForm, ResolvesToNumbers) {

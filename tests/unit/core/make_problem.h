@@ -1,4 +1,5 @@
-// Problems written out field by field, for tests of what a problem string cannot say. Valid ones come from parse_problem().
+// Problems written out field by field, for tests of what a problem string cannot say. Valid ones come from
+// parse_problem().
 #pragma once
 
 #include <initializer_list>

@@ -99,9 +99,9 @@ TEST(Problem, RefusesMatMulsThatDoNotFit) {
   expect_refused(matmul({2, 1}, {4, 5}), {"K", "1 in A", "4 in B"});
   expect_refused(matmul({4, 2, 3}, {2, 3, 5}), {"batch", "4 in A (4, 2, 3)", "2 in B (2, 3, 5)", "one of them 1"});
   expect_refused(matmul({0, 2, 3}, {2, 3, 5}), {"batch", "0 in A", "2 in B"});
-  for (const auto& change : {+[](Problem& p) { p.c.emplace(); }, +[](Problem& p) { p.trans_a = true; },
-                             +[](Problem& p) { p.trans_b = true; }, +[](Problem& p) { p.alpha = 2; },
-                             +[](Problem& p) { p.beta = 0; }}) {
+  for (const auto& change :
+       {+[](Problem& p) { p.c.emplace(); }, +[](Problem& p) { p.trans_a = true; },
+        +[](Problem& p) { p.trans_b = true; }, +[](Problem& p) { p.alpha = 2; }, +[](Problem& p) { p.beta = 0; }}) {
     expect_refused(with(matmul({2, 3}, {3, 4}), change), {"MatMul has C, a transposition, alpha or beta"});
   }
 }
@@ -109,7 +109,8 @@ TEST(Problem, RefusesMatMulsThatDoNotFit) {
 TEST(Problem, ARunTimeKThatMustBeANumberIsThatNumberEverywhere) {
   expect_valid(matmul({"s", 2, "s"}, {3, 3, 4}), "K and batch agree");
   expect_refused(matmul({"s", 2, "s"}, {3, 5, 4}), {"batch", "5 in A", "3 in B"});
-  expect_refused(matmul({int64_t{1} << 32, 1, 1}, {int64_t{1} << 32, "k", int64_t{1} << 31}), {"larger than 2^63-1 bytes"});
+  expect_refused(matmul({int64_t{1} << 32, 1, 1}, {int64_t{1} << 32, "k", int64_t{1} << 31}),
+                 {"larger than 2^63-1 bytes"});
   expect_refused(matmul({"s", "s"}, {int64_t{1} << 31, 1}), {"operand A", "larger than 2^63-1 bytes"});
 }
 
@@ -148,9 +149,15 @@ TEST(Problem, RefusesHintsThatContradict) {
 TEST(Problem, CountsStrides) {
   expect_refused(with(gemm({2, 3}, {3, 4}), [](Problem& p) { p.a.strides = fixed_strides({1}); }),
                  {"operand A", "1 strides", "rank 2"});
-  expect_refused(with(gemm({2, 3}, {3, 4}), [](Problem& p) { p.y_strides = fixed_strides({8, 4, 1}); }),
+  expect_refused(with(gemm({2, 3}, {3, 4}),
+                      [](Problem& p) {
+                        p.y_strides = fixed_strides({8, 4, 1});
+                      }),
                  {"Y has 3 strides", "rank 2"});
-  expect_refused(with(matmul({3}, {3, 4}), [](Problem& p) { p.y_strides = fixed_strides({4, 1}); }),
+  expect_refused(with(matmul({3}, {3, 4}),
+                      [](Problem& p) {
+                        p.y_strides = fixed_strides({4, 1});
+                      }),
                  {"Y has 2 strides", "rank 1"});
   expect_valid(with(matmul({3}, {5, 3, 4}), [](Problem& p) { p.y_strides = fixed_strides({8, 2}); }), "(5, 4)");
   expect_valid(with(matmul({3}, {3}), [](Problem& p) { p.a.strides = fixed_strides({-7}); }), "a vector's stride");
@@ -198,7 +205,10 @@ TEST(Problem, StridesNeedTheRanksThatTheCallerFlattens) {
                  {"operand A (5, 2, 3) has strides", "rank of B is unknown"});
   expect_refused(with(matmul({2, 3}, {5, 3, 4}), [&](Problem& p) { p.a = unknown_rank(), p.b.strides = given; }),
                  {"operand B (5, 3, 4) has strides", "rank of A is unknown"});
-  expect_valid(with(matmul({2, 3}, {3, 4}), [&](Problem& p) { p.a = unknown_rank(), p.b.strides = fixed_strides({1, 3}); }),
+  expect_valid(with(matmul({2, 3}, {3, 4}),
+                    [&](Problem& p) {
+                      p.a = unknown_rank(), p.b.strides = fixed_strides({1, 3});
+                    }),
                "a matrix is not flattened");
 }
 
@@ -229,9 +239,10 @@ TEST(Problem, OperandsEndAt2To63Bytes) {
     expect_refused(strided(kMin), {"operand A is larger than 2^63-1 bytes"});
     expect_refused(strided(kMax), {"operand A is larger than 2^63-1 bytes"});
     // Dense and given strides add up.
-    expect_refused(typed(with(matmul({2, most / 2, 2}, {2, 1}), [&](Problem& p) {
-                     p.a.strides = {Stride{}, Stride{}, Stride::fixed(most / 2)};
-                   })),
+    expect_refused(typed(with(matmul({2, most / 2, 2}, {2, 1}),
+                              [&](Problem& p) {
+                                p.a.strides = {Stride{}, Stride{}, Stride::fixed(most / 2)};
+                              })),
                    {"operand A is larger than 2^63-1 bytes"});
   }
 }
@@ -240,7 +251,11 @@ TEST(Problem, OperandsWithoutElementsHaveAnySize) {
   expect_valid(gemm({kMax, 0}, {0, 0}), "K = N = 0");
   expect_valid(gemm({0, kMax}, {kMax, 0}), "M = N = 0");
   expect_valid(matmul({kMax, kMax, 0, kMax}, {kMax, 0}), "M = N = 0, huge batches");
-  expect_valid(with(gemm({0, 5}, {5, 1}), [](Problem& p) { p.a.strides = fixed_strides({kMin, kMin}); }), "strides too");
+  expect_valid(with(gemm({0, 5}, {5, 1}),
+                    [](Problem& p) {
+                      p.a.strides = fixed_strides({kMin, kMin});
+                    }),
+               "strides too");
   expect_refused(gemm({kMax, 0}, {0, 2}), {"operand Y is larger than 2^63-1 bytes"});
 }
 
@@ -270,7 +285,8 @@ TEST(Problem, StorageIsANarrowerFloat) {
     return problem;
   };
   expect_valid(stored(DType::kFloat32, DType::kBFloat16), "narrower");
-  expect_refused(stored(DType::kFloat32, DType::kFloat32), {"operand B", "storage float32", "type float32", "narrower"});
+  expect_refused(stored(DType::kFloat32, DType::kFloat32),
+                 {"operand B", "storage float32", "type float32", "narrower"});
   expect_refused(stored(DType::kFloat32, DType::kFloat64), {"storage float64"});
   expect_refused(stored(DType::kFloat64, DType::kInt32), {"storage int32"});
   expect_refused(stored(DType::kInt64, DType::kFloat16), {"type int64"});

@@ -63,7 +63,9 @@ TEST(Target, RefusesOtherWords) {
     const Expected<Target> parsed = parse_target(word);
     ASSERT_FALSE(parsed) << word;
     EXPECT_EQ(parsed.status().code(), StatusCode::kInvalidArgument);
-    EXPECT_EQ(parsed.status().message().find("target '" + std::string(word) + "' is not known; allowed: host, x86-64-v2, "), 0u)
+    EXPECT_EQ(
+        parsed.status().message().find("target '" + std::string(word) + "' is not known; allowed: host, x86-64-v2, "),
+        0u)
         << parsed.status().message();
   }
   for (const char* word : {"aarch64", "arm64", "riscv64"}) {
@@ -110,7 +112,8 @@ TEST(Target, NamesTheExtensionsThatAreMissingHere) {
   impossible.features |= kAvx512 | kAvx512Bf16 | kF16c;
   const Status status = check_runs_here(impossible);
   EXPECT_EQ(status.is_ok(), missing == 0);
-  const std::pair<CpuFeature, std::string> kNames[] = {{kAvx512, "AVX-512 (F, BW, CD, DQ, VL)"}, {kAvx512Bf16, "AVX512-BF16"}, {kF16c, "F16C"}};
+  const std::pair<CpuFeature, std::string> kNames[] = {
+      {kAvx512, "AVX-512 (F, BW, CD, DQ, VL)"}, {kAvx512Bf16, "AVX512-BF16"}, {kF16c, "F16C"}};
   for (const auto& [feature, name] : kNames) {
     EXPECT_EQ(status.message().find(name) != std::string::npos, (missing & feature) != 0) << status.message();
   }

@@ -188,14 +188,16 @@ TEST(Loader, RefusesWhatIsNoObject) {
   expect_internal(std::vector<uint8_t>(4096, 0xff), "ones");
   const std::vector<uint8_t>& whole = product().object;
   for (size_t bytes = 4; bytes < whole.size(); bytes += whole.size() / 16) {
-    expect_internal({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes)}, "the first " + std::to_string(bytes) + " bytes");
+    expect_internal({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes)},
+                    "the first " + std::to_string(bytes) + " bytes");
   }
   std::vector<uint8_t> other_machine = whole;
   other_machine[18] = 183;  // e_machine: AArch64
   expect_internal(other_machine, "AArch64");
   Artifact broken = product();
   broken.object = other_machine;
-  EXPECT_NE(refusal(broken).message().find("relocation"), std::string::npos) << "the linker's reason: " << refusal(broken).message();
+  EXPECT_NE(refusal(broken).message().find("relocation"), std::string::npos)
+      << "the linker's reason: " << refusal(broken).message();
 }
 
 TEST(Loader, RefusesAnObjectWithoutTheEntry) {

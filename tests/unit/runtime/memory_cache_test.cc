@@ -27,7 +27,9 @@ class NamedKernel final : public Kernel {
   }
 };
 
-Outcome named(const std::string& symbol) { return std::shared_ptr<const Kernel>(std::make_shared<NamedKernel>(symbol)); }
+Outcome named(const std::string& symbol) {
+  return std::shared_ptr<const Kernel>(std::make_shared<NamedKernel>(symbol));
+}
 
 // Runs `body(index)` on `count` threads that start together.
 void run_together(int count, const std::function<void(int)>& body) {
@@ -113,11 +115,12 @@ TEST(MemoryCache, WhatMakeThrowsIsForgottenToo) {
   MemoryCache cache;
   std::promise<void> started, release;
   std::jthread first([&] {
-    EXPECT_THROW((void)cache.get_or_make("key", [&]() -> Outcome {
-                   started.set_value();
-                   release.get_future().wait();
-                   throw std::bad_alloc();
-                 }),
+    EXPECT_THROW((void)cache.get_or_make("key",
+                                         [&]() -> Outcome {
+                                           started.set_value();
+                                           release.get_future().wait();
+                                           throw std::bad_alloc();
+                                         }),
                  std::bad_alloc);
   });
   started.get_future().wait();

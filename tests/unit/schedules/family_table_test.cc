@@ -35,10 +35,10 @@ TEST(FamilyTable, BestFirstGeneralLast) {
 }
 
 TEST(FamilyTable, TiledTakes) {
-  for (const char* text :
-       {"gemm f32 m=8 n=16 k=32", "gemm f64 m=1 n=1 k=1 ta tb c=mn alpha=2 beta=3", "gemm i32 m=17 n=17 k=17 c=m1", "gemm u64 m=3 n=5 k=4 c=s",
-        "matmul f32 a=7x8x32 b=7x32x16", "matmul f32 a=?bx8x32 b=?bx32x16", "gemm f32 m=8 n=16 k=32 sa=-40x2 sb=20x1 sy=-99x1",
-        "gemm f32 m=8 n=1 k=32 tb sb=77x5 sy=3x9", "gemm f32 m=8 n=16 k=32 order=k"}) {
+  for (const char* text : {"gemm f32 m=8 n=16 k=32", "gemm f64 m=1 n=1 k=1 ta tb c=mn alpha=2 beta=3",
+                           "gemm i32 m=17 n=17 k=17 c=m1", "gemm u64 m=3 n=5 k=4 c=s", "matmul f32 a=7x8x32 b=7x32x16",
+                           "matmul f32 a=?bx8x32 b=?bx32x16", "gemm f32 m=8 n=16 k=32 sa=-40x2 sb=20x1 sy=-99x1",
+                           "gemm f32 m=8 n=1 k=32 tb sb=77x5 sy=3x9", "gemm f32 m=8 n=16 k=32 order=k"}) {
     EXPECT_EQ(verdict(Family::kTiled, text).refusal, std::nullopt) << text;
   }
 }
@@ -79,7 +79,8 @@ TEST(FamilyTable, OrderKNeedsFma) {
   for (Family family : {Family::kTiled, Family::kGeneral}) {
     EXPECT_EQ(verdict(family, "gemm f32 m=8 n=16 k=32 order=k", "x86-64-v2").refusal,
               "order=k is a chain of fused multiply-adds, which x86-64-v2 tune=generic has not");
-    EXPECT_EQ(verdict(family, "gemm i32 m=8 n=16 k=32 order=k", "x86-64-v2").refusal, std::nullopt) << "integers are exact";
+    EXPECT_EQ(verdict(family, "gemm i32 m=8 n=16 k=32 order=k", "x86-64-v2").refusal, std::nullopt)
+        << "integers are exact";
   }
   const Expected<Schedule> none = choose_schedule(problem("gemm f64 m=?m n=16 k=32 order=k"), target("x86-64-v2"));
   ASSERT_FALSE(none);
@@ -88,7 +89,8 @@ TEST(FamilyTable, OrderKNeedsFma) {
 }
 
 TEST(FamilyTable, ChoosesTheFirstThatNeitherRefusesNorDemurs) {
-  const std::string kTexts[] = {"gemm f32 m=8 n=16 k=32", "gemm f32 m=?m n=16 k=32", "gemm f32 m=512 n=512 k=4096", "gemm bf16 m=8 n=16 k=32"};
+  const std::string kTexts[] = {"gemm f32 m=8 n=16 k=32", "gemm f32 m=?m n=16 k=32", "gemm f32 m=512 n=512 k=4096",
+                                "gemm bf16 m=8 n=16 k=32"};
   for (const std::string& text : kTexts) {
     const Expected<Schedule> chosen = choose_schedule(problem(text), target("x86-64-v3"));
     ASSERT_TRUE(chosen) << text << ": " << chosen.status().message();
@@ -113,7 +115,8 @@ TEST(FamilyTable, ARefusalNeedsNoDemurral) {
 
 // Whatever is chosen is a valid schedule, and the general family has one for everything.
 TEST(FamilyTable, HeuristicsAreValidForEveryTypeAndTarget) {
-  const std::string kShapes[] = {"m=1 n=1 k=1", "m=3 n=5 k=4", "m=1 n=4096 k=4096", "m=4096 n=1 k=9", "m=512 n=512 k=512", "m=?m n=?n k=?k c=mn"};
+  const std::string kShapes[] = {"m=1 n=1 k=1",    "m=3 n=5 k=4",       "m=1 n=4096 k=4096",
+                                 "m=4096 n=1 k=9", "m=512 n=512 k=512", "m=?m n=?n k=?k c=mn"};
   for (const std::string& word : target_names()) {
     for (DType dtype : kAllDTypes) {
       for (const std::string& shape : kShapes) {

@@ -62,15 +62,20 @@ TEST(Schedule, ParsingRefuses) {
     const Expected<Schedule> schedule = parse_schedule(line);
     ASSERT_FALSE(schedule) << line;
     EXPECT_EQ(schedule.status().code(), StatusCode::kInvalidArgument);
-    EXPECT_NE(schedule.status().message().find(message), std::string::npos) << line << ": " << schedule.status().message();
+    EXPECT_NE(schedule.status().message().find(message), std::string::npos)
+        << line << ": " << schedule.status().message();
   }
 }
 
 TEST(Schedule, TakesWhatFits) {
   const std::pair<std::string, std::string> kRows[] = {
-      {"tiled mr=6 nr=16 lanes=8", "x86-64-v3"},   {"tiled mr=15 nr=8 lanes=8", "x86-64-v3"}, {"tiled mr=1 nr=2 lanes=2", "x86-64-v2"},
-      {"tiled mr=31 nr=16 lanes=16", "x86-64-v4"}, {"tiled mr=1 nr=4 lanes=2", "x86-64-v4"},
-      {"general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=64", "x86-64-v3"}, {"general mr=6 nr=16 lanes=8 mc=6 nc=16 kc=1", "x86-64-v3"},
+      {"tiled mr=6 nr=16 lanes=8", "x86-64-v3"},
+      {"tiled mr=15 nr=8 lanes=8", "x86-64-v3"},
+      {"tiled mr=1 nr=2 lanes=2", "x86-64-v2"},
+      {"tiled mr=31 nr=16 lanes=16", "x86-64-v4"},
+      {"tiled mr=1 nr=4 lanes=2", "x86-64-v4"},
+      {"general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=64", "x86-64-v3"},
+      {"general mr=6 nr=16 lanes=8 mc=6 nc=16 kc=1", "x86-64-v3"},
   };
   for (const auto& [line, word] : kRows) {
     const Status status = validate(parsed(line), DType::kFloat32, target(word));
@@ -87,7 +92,7 @@ TEST(Schedule, ValidationRefuses) {
   };
   const Schedule tiled{.family = Family::kTiled, .mr = 6, .nr = 16, .lanes = 8};
   const Schedule general{.family = Family::kGeneral, .mr = 6, .nr = 16, .lanes = 8, .mc = 72, .nc = 64, .kc = 64};
-  const auto with = [](Schedule schedule, int Schedule::* field, int value) {
+  const auto with = [](Schedule schedule, int Schedule::*field, int value) {
     schedule.*field = value;
     return schedule;
   };
@@ -106,20 +111,23 @@ TEST(Schedule, ValidationRefuses) {
       {with(tiled, &Schedule::mr, 8), DType::kFloat32, "accumulators 16; allowed: 1 to 15"},
       {with(tiled, &Schedule::mr, 0), DType::kFloat32, "accumulators 0; allowed: 1 to 15"},
       {with(tiled, &Schedule::mr, -1), DType::kFloat32, "accumulators -2"},
-      {with(with(tiled, &Schedule::mr, kMaxInt), &Schedule::nr, kMaxInt / 8 * 8), DType::kFloat32, "accumulators 576460"},
+      {with(with(tiled, &Schedule::mr, kMaxInt), &Schedule::nr, kMaxInt / 8 * 8), DType::kFloat32,
+       "accumulators 576460"},
       {with(general, &Schedule::mc, 70), DType::kFloat32, "mc 70; allowed: a multiple of mr 6"},
       {with(general, &Schedule::mc, 0), DType::kFloat32, "mc 0"},
       {with(general, &Schedule::nc, 72), DType::kFloat32, "nc 72; allowed: a multiple of nr 16"},
       {with(general, &Schedule::nc, -16), DType::kFloat32, "nc -16"},
       {with(general, &Schedule::kc, 0), DType::kFloat32, "kc 0; allowed: 1 and more"},
-      {with(general, &Schedule::kc, kMaxInt), DType::kFloat32, "a block of 2147483647; allowed: blocks that fit the stack"},
+      {with(general, &Schedule::kc, kMaxInt), DType::kFloat32,
+       "a block of 2147483647; allowed: blocks that fit the stack"},
       {with(general, &Schedule::mc, kMaxInt / 6 * 6), DType::kFloat32, "a block of"},
       {with(general, &Schedule::kc, 4096), DType::kFloat32, "blocks of bytes"},
   };
   for (const Row& row : kRows) {
     const Status status = validate(row.schedule, row.dtype, target("x86-64-v3"));
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << row.message;
-    EXPECT_NE(status.message().find(row.message), std::string::npos) << status.message() << "\n  lacks: " << row.message;
+    EXPECT_NE(status.message().find(row.message), std::string::npos)
+        << status.message() << "\n  lacks: " << row.message;
     EXPECT_EQ(status.message().find("schedule '" + print_schedule(row.schedule) + "' has "), 0u) << status.message();
   }
 }

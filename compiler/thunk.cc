@@ -124,24 +124,28 @@ class ThunkBuilder {
     auto* uniform = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), {builder_.getPtrTy()}, false),
                                            llvm::Function::ExternalLinkage, symbol, module_);
     llvm::BasicBlock* entry = llvm::BasicBlock::Create(module_.getContext(), "entry", uniform);
-    llvm::BasicBlock* too_small = llvm::BasicBlock::Create(module_.getContext(), "invalid", uniform);
-    llvm::BasicBlock* run = llvm::BasicBlock::Create(module_.getContext(), "run", uniform);
-    IRBuilder<>(too_small).CreateRet(builder_.getInt32(GEMMC_INVALID_ARGUMENT));
+    llvm::BasicBlock* invalid = llvm::BasicBlock::Create(module_.getContext(), "invalid", uniform);
+    IRBuilder<>(invalid).CreateRet(builder_.getInt32(GEMMC_INVALID_ARGUMENT));
     builder_.SetInsertPoint(entry);
     Value* call = uniform->getArg(0);
     const auto field = [&](llvm::Type* type, size_t offset) {
       return builder_.CreateLoad(type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), call, offset));
     };
+    const auto refuse_if = [&](Value* condition) {
+      llvm::BasicBlock* valid = llvm::BasicBlock::Create(module_.getContext(), "valid", uniform);
+      builder_.CreateCondBr(condition, invalid, valid);
+      builder_.SetInsertPoint(valid);
+    };
     llvm::Type* pointer = builder_.getPtrTy();
     Value* size_bytes = field(builder_.getInt64Ty(), offsetof(gemmc_call, size_bytes));
-    builder_.CreateCondBr(builder_.CreateICmpULT(size_bytes, builder_.getInt64(sizeof(gemmc_call))), too_small, run);
-    builder_.SetInsertPoint(run);
+    refuse_if(builder_.CreateICmpULT(size_bytes, builder_.getInt64(sizeof(gemmc_call))));
     std::vector<Value*> arguments = {field(pointer, offsetof(gemmc_call, a)), field(pointer, offsetof(gemmc_call, b))};
     if (form_.has_c) arguments.push_back(field(pointer, offsetof(gemmc_call, c)));
     arguments.push_back(field(pointer, offsetof(gemmc_call, y)));
     const auto add_list = [&](size_t offset, int count) {
       if (count == 0) return;
       Value* list = field(pointer, offset);
+      refuse_if(builder_.CreateIsNull(list));
       for (int i = 0; i < count; ++i) {
         arguments.push_back(builder_.CreateLoad(
             builder_.getInt64Ty(), builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), list, static_cast<uint64_t>(i))));

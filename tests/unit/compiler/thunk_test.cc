@@ -141,6 +141,19 @@ TEST(Thunk, RefusesACallAndTouchesNothing) {
   }
 }
 
+TEST(Thunk, NumbersThatAreNotThereAreRefused) {
+  const int64_t numbers[] = {1, 1};
+  gemmc_call call = {};
+  call.size_bytes = sizeof call;
+  EXPECT_EQ(entry("gemm f32 m=?m n=2 k=2")(&call), GEMMC_INVALID_ARGUMENT);
+  EXPECT_EQ(entry("gemm f32 m=2 n=2 k=2 sa=?x?")(&call), GEMMC_INVALID_ARGUMENT);
+  call.dims = numbers;
+  EXPECT_EQ(entry("gemm f32 m=?m n=2 k=2 sa=?x?")(&call), GEMMC_INVALID_ARGUMENT);
+  call.size_bytes = sizeof call - 1;
+  call.strides = numbers;
+  EXPECT_EQ(entry("gemm f32 m=?m n=2 k=2 sa=?x?")(&call), GEMMC_INVALID_ARGUMENT);
+}
+
 // K = 0: Y is beta * C, A and B are not read.
 TEST(Thunk, AnEmptySumIsZero) {
   const float c[] = {1, 2, 3, 4};

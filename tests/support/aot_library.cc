@@ -3,36 +3,14 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "compiler/bundle.h"
 #include "core/problem_string.h"
+#include "tests/support/temporary_folder.h"
 
 namespace gemmc::testing {
-namespace {
-
-// A folder of its own, gone when this is.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "gemmc_test_XXXXXX").string();
-    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-}  // namespace
 
 Expected<std::unique_ptr<AotLibrary>> AotLibrary::build(std::vector<Artifact> artifacts) {
   const TemporaryFolder folder;
-  if (folder.path().empty()) return Status::environment("cannot make a temporary folder");
   Bundle bundle;
   bundle.name = "conformance";
   bundle.artifacts = std::move(artifacts);

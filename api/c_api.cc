@@ -120,7 +120,9 @@ GEMMC_EXPORT gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const ge
     if (kernel == nullptr || call == nullptr) return Status::invalid("kernel or call is NULL; allowed: neither");
     if (kernel->kernel->entry()(call) == GEMMC_OK) return Status::ok();
     return Status::invalid(
-        "the kernel refuses the call: a negative dimension, batches that do not broadcast, or a small size_bytes");
+        "the kernel refuses the call: a negative dimension, batches that do not broadcast, dims or strides that are "
+        "NULL, "
+        "or a small size_bytes");
   });
 }
 

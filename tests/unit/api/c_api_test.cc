@@ -198,6 +198,10 @@ TEST(CApi, CallsThatTheKernelRefuses) {
   EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
   EXPECT_TRUE(error_has("negative dimension")) << gemmc_last_error();
   rows = 2;
+  call.dims = nullptr;
+  EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
+  EXPECT_TRUE(error_has("NULL")) << gemmc_last_error();
+  call.dims = &rows;
   call.size_bytes = 8;
   EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
   EXPECT_EQ(y, std::vector<float>(4, -1)) << "Y is untouched";

@@ -115,6 +115,7 @@ TEST(Thunk, AnEmptyYIsReadyAtOnce) {
       {"matmul f32 a=?bx0x4 b=?bx4x5", {kHuge}},
       {"matmul f32 a=?bx?mx?k b=?cx?kx?n", {kHuge, 0, kHuge, 1, kHuge}},
       {"matmul f32 a=?bx?mx?k b=?cx?kx?n", {0, 5, 5, 1, 5}},
+      {"matmul f32 a=4611686018427387904x0x2x3 b=4611686018427387904x0x3x5", {}},
   };
   for (const auto& [text, dims] : kRows) {
     gemmc_call call = {};

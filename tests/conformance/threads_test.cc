@@ -125,7 +125,7 @@ TEST(ThreadsTest, DifferentNodesDoNotDisturbEachOther) {
   }
 }
 
-TEST(ThreadsTest, AFailureIsGivenToEveryoneAndForgotten) {
+TEST(ThreadsTest, ARefusalIsGivenToEveryoneAndTheNextRequestSucceeds) {
   Session session(host());
   Problem unbuilt = parse_problem("gemm f32 m=4 n=4 k=4 epi=relu").operator*();
   std::atomic<int> refusals = 0;

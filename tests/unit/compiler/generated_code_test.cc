@@ -155,9 +155,14 @@ TEST(GeneratedEpilogue, AlphaAndBetaOfEveryKind) {
 
 // One rounding at alpha and one at the sum with C, unless beta makes them one fma.
 TEST(GeneratedEpilogue, ContractsNothingByItself) {
-  const auto ir = [](const std::string& scalars) {
-    const auto kernel = compile_kernel("gemm f32 m=1 n=8 k=1 c=mn " + scalars, Family::kTiled, "x86-64-v3");
-    return kernel ? kernel->texts.llvm_ir : "";
+  CompileOptions one_vector;
+  one_vector.schedule = *parse_schedule("tiled mr=1 nr=8 lanes=8");
+  const auto ir = [&](const std::string& scalars) {
+    Explanation texts;
+    const Problem problem = *parse_problem("gemm f32 m=1 n=8 k=1 c=mn " + scalars);
+    const Expected<Artifact> artifact = compile(problem, *parse_target("x86-64-v3"), one_vector, &texts);
+    EXPECT_TRUE(artifact) << artifact.status().message();
+    return texts.llvm_ir;
   };
   const auto count = [](const std::string& text, const std::string& what) {
     int found = 0;

@@ -21,11 +21,18 @@ class PrintCounts : public ::testing::Environment {
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   if (const auto problem = gemmc::testing::parse_settings(argc, argv)) {
-    std::cerr << "conformance_test: " << *problem << "\n";
+    std::cerr << argv[0] << ": " << *problem << "\n";
     return 2;
   }
   if (!gemmc::testing::conformance_settings().problem.empty()) ::testing::GTEST_FLAG(filter) = "RepeatTest.*";
   if (!gemmc::testing::conformance_settings().test_case.empty()) ::testing::GTEST_FLAG(filter) = "*CasesTest.*";
   ::testing::AddGlobalTestEnvironment(new PrintCounts);
-  return RUN_ALL_TESTS();
+  const bool is_whole = ::testing::GTEST_FLAG(filter) == "*";
+  const int failed = RUN_ALL_TESTS();
+  const bool must_run = is_whole || gemmc::testing::conformance_settings().asks_for_one();
+  if (failed == 0 && must_run && !::testing::GTEST_FLAG(list_tests) && gemmc::testing::right_runs() == 0) {
+    std::cerr << "no kernel ran: nothing fits these settings\n";
+    return 1;
+  }
+  return failed;
 }

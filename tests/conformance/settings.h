@@ -1,4 +1,4 @@
-// What the command line of conformance_test asks for; the defaults are what ctest runs.
+// What the command line of a conformance program asks for; the defaults are what ctest runs.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,8 @@ struct ConformanceSettings {
   std::string family;     // --family: only this one; empty: every one that accepts
   std::string schedule;   // --schedule: instead of the families' own choice
   std::string target;     // --target: only this level; empty: every one that the machine has
+
+  bool asks_for_one() const { return !problem.empty() || !test_case.empty(); }
 };
 
 ConformanceSettings& conformance_settings();

@@ -6,35 +6,22 @@
 #include <iterator>
 
 #include "compiler/npy.h"
+#include "tests/integration/command_fixture.h"
 #include "tests/support/process.h"
-#include "tests/support/temporary_folder.h"
 
 namespace gemmc::testing {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-class CommandEnvironmentTest : public ::testing::Test {
+class CommandEnvironmentTest : public CommandFixture {
  protected:
-  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
-  std::string write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path(name), std::ios::binary) << bytes;
-    return path(name);
-  }
-  std::string read(const std::string& name) const {
-    std::ifstream file(path(name), std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  }
   std::string zeros(const std::string& name, std::vector<int64_t> shape, size_t count) const {
     const Tensor tensor{DType::kFloat32, std::move(shape), std::vector<uint8_t>(count * sizeof(float))};
     const Status status = write_npy(path(name), tensor);
     EXPECT_TRUE(status.is_ok()) << status.message();
     return path(name);
   }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(CommandEnvironmentTest, AnInterruptedBuildLeavesNothing) {

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/npy.h"
+#include "tests/integration/command_fixture.h"
 #include "tests/integration/tiny_model.h"
 #include "tests/support/process.h"
-#include "tests/support/temporary_folder.h"
 
 namespace gemmc::testing {
 namespace {
@@ -23,8 +23,6 @@ ProcessResult gemmc(std::vector<std::string> arguments) {
   return run_process(arguments);
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 // The status and the first line of stderr, "2: gemmc: error: ...".
 std::string failure(const std::vector<std::string>& arguments) {
   const ProcessResult result = gemmc(arguments);
@@ -32,17 +30,8 @@ std::string failure(const std::vector<std::string>& arguments) {
   return std::to_string(result.status) + ": " + result.err.substr(0, result.err.find('\n'));
 }
 
-class CommandTest : public ::testing::Test {
+class CommandTest : public CommandFixture {
  protected:
-  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
-  std::string write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path(name), std::ios::binary) << bytes;
-    return path(name);
-  }
-  std::string read(const std::string& name) const {
-    std::ifstream file(path(name), std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  }
   std::string array(const std::string& name, std::vector<int64_t> shape, std::vector<float> values) const {
     Tensor tensor{DType::kFloat32, std::move(shape), std::vector<uint8_t>(values.size() * sizeof(float))};
     if (!values.empty()) std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
@@ -73,8 +62,6 @@ class CommandTest : public ::testing::Test {
                   {"Relu", "relu", {"y"}, "r"}};
     return write("tiny.onnx", encode(tiny));
   }
-
-  TemporaryFolder folder_;
 };
 
 // ---- list

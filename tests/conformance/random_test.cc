@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "core/problem_string.h"
-#include "schedules/family_table.h"
 #include "tests/conformance/campaign.h"
+#include "tests/conformance/drawn_problem.h"
 #include "tests/conformance/settings.h"
 #include "tests/support/random_problem.h"
 
@@ -21,29 +21,6 @@ struct Share {
 };
 constexpr Share kRuntimeShares[] = {{DimKind::kAllRuntime, 14, 130}, {DimKind::kSomeRuntime, 6, 25}};
 constexpr int kStaticProblems = 16;
-
-struct Drawn {
-  Problem problem;
-  ArrayShapes shapes;
-  uint64_t seed = 0;
-
-  Campaign::MakeInstance make() const {
-    return [drawn = *this] { return make_instance(drawn.problem, drawn.shapes, drawn.seed); };
-  }
-};
-
-// A static problem that the `wanted`-th family of the table takes; any, where none turns up soon.
-Drawn draw_static(DType dtype, const Target& target, size_t wanted, Random& random) {
-  Drawn drawn;
-  for (int attempt = 0; attempt < 60; ++attempt) {
-    const Problem runtime = random_problem(dtype, DimKind::kAllRuntime, random);
-    drawn.shapes = random_shapes(runtime, random);
-    drawn.seed = random.bits() >> 32;
-    drawn.problem = static_problem(runtime, drawn.shapes, drawn.seed);
-    if (!judge_families(canonical(drawn.problem).problem, target)[wanted].refusal) break;
-  }
-  return drawn;
-}
 
 class RandomTest : public ::testing::TestWithParam<std::tuple<std::string, DType>> {};
 
@@ -62,14 +39,14 @@ TEST_P(RandomTest, IsWithinTheDocumentedBounds) {
       // Half of the problems have a schedule that no heuristic would choose.
       if (i % 2 == 1) options.schedule = random_schedule(problem, target, random);
       for (int j = 0; j < share.shapes_per_problem; ++j) {
-        const Drawn drawn{problem, random_shapes(problem, random), random.bits() >> 32};
+        const DrawnProblem drawn{problem, random_shapes(problem, random), random.bits() >> 32};
         // Other shapes of a problem that failed would only say the same.
         if (!campaign.run(drawn.make(), options)) break;
       }
     }
   }
   for (int i = 0; i < kStaticProblems * effort && !campaign.has_failed_enough(); ++i) {
-    const Drawn drawn = draw_static(dtype, target, static_cast<size_t>(i % 2), random);
+    const DrawnProblem drawn = draw_static(dtype, target, static_cast<size_t>(i % 2), random);
     CampaignOptions options;
     if (i % 4 >= 2) options.schedule = random_schedule(drawn.problem, target, random);
     campaign.run(drawn.make(), options);
@@ -102,7 +79,7 @@ TEST(RepeatTest, TheGivenProblem) {
       options.schedule = *schedule;
     }
     if (problem->order == SummationOrder::kByK) options.check = is_chain_of_fma;
-    campaign.run(Drawn{*problem, *shapes, settings.seed}.make(), options);
+    campaign.run(DrawnProblem{*problem, *shapes, settings.seed}.make(), options);
     campaign.run_ahead_of_time();
   }
 }

@@ -28,6 +28,8 @@ std::optional<std::string> parse_settings(int& argc, char** argv) {
   std::map<std::string, std::string*> texts = {{"--problem", &settings.problem}, {"--shapes", &settings.shapes},
                                                {"--case", &settings.test_case},  {"--family", &settings.family},
                                                {"--target", &settings.target},   {"--schedule", &settings.schedule}};
+  std::map<std::string, int*> numbers = {
+      {"--effort", &settings.effort}, {"--problems", &settings.problems}, {"--minutes", &settings.minutes}};
   int kept = 1;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -39,8 +41,8 @@ std::optional<std::string> parse_settings(int& argc, char** argv) {
         *text->second = value;
       } else if (name == "--seed") {
         settings.seed = parse_number(value);
-      } else if (name == "--effort") {
-        settings.effort = static_cast<int>(parse_number(value));
+      } else if (const auto number = numbers.find(name); number != numbers.end()) {
+        *number->second = static_cast<int>(parse_number(value));
       } else if (name.rfind("--gtest", 0) == 0) {
         argv[kept++] = argv[i];
       } else {

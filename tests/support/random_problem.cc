@@ -332,18 +332,20 @@ std::optional<Problem> unknown_rank_problem(const Problem& problem) {
   return result;
 }
 
-Schedule random_schedule(const Problem& problem, const Target& target, Random& random) {
+Schedule random_schedule(const Problem& problem, const Target& target, Random& random, std::optional<Family> only) {
   const Problem canonical_problem = canonical(problem).problem;
   std::vector<Family> families;
   for (const FamilyVerdict& verdict : judge_families(canonical_problem, target)) {
-    if (!verdict.refusal) families.push_back(verdict.family);
+    if (!verdict.refusal && verdict.family == only.value_or(verdict.family)) families.push_back(verdict.family);
   }
   while (true) {
     Schedule schedule;
     schedule.family = families.at(static_cast<size_t>(random.between(0, static_cast<int64_t>(families.size()) - 1)));
     schedule.lanes = random.pick({2, 4, 8, 16});
-    schedule.nr = schedule.lanes * static_cast<int>(random.between(1, 4));
-    schedule.mr = static_cast<int>(random.between(1, 8));
+    // Mostly small tiles, whose unrolled code compiles several times as fast.
+    const bool is_large = random.one_in(4);
+    schedule.nr = schedule.lanes * static_cast<int>(random.between(1, is_large ? 4 : 2));
+    schedule.mr = static_cast<int>(random.between(1, is_large ? 8 : 4));
     if (schedule.family == Family::kGeneral) {
       schedule.mc = schedule.mr * static_cast<int>(random.between(1, 12));
       schedule.nc = schedule.nr * static_cast<int>(random.between(1, 6));

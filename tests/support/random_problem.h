@@ -34,8 +34,9 @@ Problem runtime_problem(const Problem& problem);
 // a Gemm has no C.
 std::optional<Problem> unknown_rank_problem(const Problem& problem);
 
-// A legal schedule of one of the families that accept the problem: small and odd tiles and blocks, so that their edges
-// are met often.
-Schedule random_schedule(const Problem& problem, const Target& target, Random& random);
+// A legal schedule of one of the families that accept the problem, or of `only`, which must: small and odd tiles and
+// blocks, so that their edges are met often.
+Schedule random_schedule(const Problem& problem, const Target& target, Random& random,
+                         std::optional<Family> only = std::nullopt);
 
 }  // namespace gemmc::testing

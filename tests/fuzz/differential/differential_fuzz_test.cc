@@ -1,0 +1,98 @@
+// The differential fuzzer: random problems, each compiled with a random legal schedule for a CPU level of this machine,
+// against the oracle.
+//
+//     differential_fuzz_test [--problems=N] [--minutes=M] [--seed=S] [--family=F] [--target=LEVEL]
+//
+// `--problems` are divided evenly among the types, `--minutes` ends the run earlier. What the conformance programs'
+// heuristics would never choose is met here: tiles of one row, blocks of one step, vectors of half a register. Half of the
+// floating-point problems ask for order=k, so that their bits are compared.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "schedules/family_table.h"
+#include "tests/conformance/campaign.h"
+#include "tests/conformance/drawn_problem.h"
+#include "tests/conformance/settings.h"
+#include "tests/support/random_problem.h"
+
+namespace gemmc::testing {
+namespace {
+
+constexpr int kDefaultProblems = 160;
+// So many kernels are linked into one library, and then forgotten.
+constexpr int kProblemsPerCampaign = 100;
+constexpr int kShapesOfRuntimeProblem = 6;
+
+std::vector<Target> targets_here() {
+  std::vector<Target> targets;
+  for (const std::string& level : all_levels()) {
+    if (reason_to_skip(level).empty()) targets.push_back(target_of(level));
+  }
+  return targets;
+}
+
+// --family, where the problem can have it.
+std::optional<Family> wanted_family(const Problem& problem, const Target& target) {
+  for (const FamilyVerdict& verdict : judge_families(canonical(problem).problem, target)) {
+    if (!verdict.refusal && name(verdict.family) == conformance_settings().family) return verdict.family;
+  }
+  return std::nullopt;
+}
+
+// One kernel; several runs where its sizes are the call's.
+void run_one(Campaign& campaign, DType dtype, Random& random) {
+  const Target& target = campaign.session().target();
+  DrawnProblem drawn;
+  const bool is_static = !random.one_in(8);
+  if (is_static) {
+    drawn = draw_static(dtype, target, 0, random);
+  } else {
+    drawn.problem = random_problem(dtype, DimKind::kSomeRuntime, random);
+  }
+  CampaignOptions options;
+  if (!is_integer(dtype) && target.has(kFma) && random.one_in(2)) {
+    drawn.problem.order = SummationOrder::kByK;
+    options.check = is_chain_of_fma;
+  }
+  options.schedule = random_schedule(drawn.problem, target, random, wanted_family(drawn.problem, target));
+  for (int i = 0; i < (is_static ? 1 : kShapesOfRuntimeProblem); ++i) {
+    if (!is_static) {
+      drawn.shapes = random_shapes(drawn.problem, random);
+      drawn.seed = random.bits() >> 32;
+    }
+    if (!campaign.run(drawn.make(), options)) return;
+  }
+}
+
+TEST(DifferentialFuzz, RandomProblemsWithRandomSchedules) {
+  const ConformanceSettings& settings = conformance_settings();
+  const std::vector<Target> targets = targets_here();
+  ASSERT_FALSE(targets.empty());
+  const int problems = settings.problems != 0 ? settings.problems
+                       : settings.minutes != 0 ? std::numeric_limits<int>::max()
+                                               : kDefaultProblems;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(settings.minutes);
+  const auto is_over = [&] { return settings.minutes != 0 && std::chrono::steady_clock::now() >= end; };
+  const int per_type = std::max<int>(1, problems / static_cast<int>(std::size(kAllDTypes)));
+  Random random(settings.seed);
+  size_t turn = 0;
+  for (int done = 0; done < per_type && !is_over();) {
+    const int count = std::min({kProblemsPerCampaign, per_type - done,
+                                std::max(1, per_type / static_cast<int>(targets.size()))});
+    const Target& target = targets[turn++ % targets.size()];
+    for (const DType dtype : kAllDTypes) {
+      Campaign campaign("fuzz", target);
+      for (int i = 0; i < count && !is_over() && !campaign.has_failed_enough(); ++i) run_one(campaign, dtype, random);
+      EXPECT_EQ(campaign.refused_count(), 0u);
+      campaign.run_ahead_of_time();
+      if (HasFailure()) return;
+    }
+    done += count;
+  }
+}
+
+}  // namespace
+}  // namespace gemmc::testing

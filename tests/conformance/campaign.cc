@@ -18,6 +18,8 @@ uint64_t hash_of(const std::vector<uint8_t>& bytes) {
   return hash;
 }
 
+constexpr int kOddBytes = 13;
+
 std::vector<Placement> placements(const Instance& instance, const CampaignOptions& options) {
   std::vector<Placement> result;
   for (const auto side : {GuardedBuffer::Side::kEnd, GuardedBuffer::Side::kStart}) {
@@ -31,6 +33,9 @@ std::vector<Placement> placements(const Instance& instance, const CampaignOption
     result.push_back(result.front());
     result.back().in_place = true;
   }
+  // No operand needs an alignment, not even its element type's own.
+  result.push_back(result.front());
+  result.back().offset_bytes += kOddBytes;
   return result;
 }
 
@@ -111,7 +116,8 @@ void Campaign::run_family(const Instance& instance, const MakeInstance& make, co
     if (!result.is_right()) {
       return fail(instance, fmt::format("JIT; {}", placement.text()), result.failure, artifact.schedule);
     }
-    if (placement.side == GuardedBuffer::Side::kEnd && !placement.in_place) {
+    if (placement.side == GuardedBuffer::Side::kEnd && !placement.in_place &&
+        placement.offset_bytes == options.offset_bytes) {
       records_.push_back({make, placement, schedule, artifact.symbol, hash});
     }
   }

@@ -1,10 +1,8 @@
 #include "api/call_plan.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "core/problem_shapes.h"
@@ -13,16 +11,6 @@ namespace gemmc {
 namespace {
 
 using Sizes = std::vector<int64_t>;
-
-std::string shape_text(const Sizes& shape) {
-  return shape.size() == 1 ? fmt::format("({},)", shape[0]) : fmt::format("({})", fmt::join(shape, ", "));
-}
-
-std::string shape_text(const Shape& shape) {
-  std::vector<std::string> dims;
-  for (const Dim& dim : shape) dims.push_back(dim_text(dim));
-  return dims.size() == 1 ? "(" + dims[0] + ",)" : fmt::format("({})", fmt::join(dims, ", "));
-}
 
 // Nothing where the product passes 2^63-1. An empty product of sizes is 1; a size of 0 makes the whole 0.
 std::optional<int64_t> product(const Sizes& sizes) {
@@ -94,6 +82,25 @@ Sizes choose_strides(const Strides& given, const Sizes& extents) {
   return strides;
 }
 
+// One batch axis of a MatMul: the extents meet from the right, and an operand without the axis has 1 there.
+struct BatchExtents {
+  int64_t of_a, of_b;
+  bool broadcast() const { return of_a == of_b || of_a == 1 || of_b == 1; }
+  int64_t of_y() const { return of_a == 1 ? of_b : of_a; }
+};
+
+// Outermost first.
+std::vector<BatchExtents> batch_extents(const Sizes& a, const Sizes& b) {
+  std::vector<BatchExtents> axes;
+  const auto extent = [](const Sizes& shape, size_t from_right) {
+    return from_right <= shape.size() ? shape[shape.size() - from_right] : 1;
+  };
+  for (size_t from_right = std::max(a.size(), b.size()); from_right > 2; --from_right) {
+    axes.push_back({extent(a, from_right), extent(b, from_right)});
+  }
+  return axes;
+}
+
 // Makes the plan in steps; each step may fail.
 class Planner {
  public:
@@ -161,15 +168,13 @@ class Planner {
       return Status::invalid(fmt::format("K dimension mismatch: {} in A {}, {} in B {}; allowed: equal", k,
                                          shape_text(a), k_of_b, shape_text(b)));
     }
-    for (size_t from_right = std::max<size_t>({a.size(), b.size(), 2}); from_right > 2; --from_right) {
-      const int64_t of_a = from_right <= a.size() ? a[a.size() - from_right] : 1;
-      const int64_t of_b = from_right <= b.size() ? b[b.size() - from_right] : 1;
-      if (of_a != of_b && of_a != 1 && of_b != 1) {
+    for (const BatchExtents& axis : batch_extents(a, b)) {
+      if (!axis.broadcast()) {
         return Status::invalid(
-            fmt::format("batch dimension mismatch: {} in A {}, {} in B {}; allowed: equal, or one of them 1", of_a,
-                        shape_text(a), of_b, shape_text(b)));
+            fmt::format("batch dimension mismatch: {} in A {}, {} in B {}; allowed: equal, or one of them 1", axis.of_a,
+                        shape_text(a), axis.of_b, shape_text(b)));
       }
-      plan_.y_shape.push_back(of_a == 1 ? of_b : of_a);
+      plan_.y_shape.push_back(axis.of_y());
     }
     if (a.size() > 1) plan_.y_shape.push_back(a[a.size() - 2]);
     if (b.size() > 1) plan_.y_shape.push_back(b.back());
@@ -207,11 +212,10 @@ class Planner {
     };
     std::vector<Axis> axes;  // innermost first, those of extent 1 left out
     int64_t a_items = 1, b_items = 1, y_items = 1;
-    const size_t rank = std::max(shapes_.a.size(), shapes_.b.size());
-    for (size_t from_right = 3; from_right <= rank; ++from_right) {
-      const int64_t of_a = from_right <= shapes_.a.size() ? shapes_.a[shapes_.a.size() - from_right] : 1;
-      const int64_t of_b = from_right <= shapes_.b.size() ? shapes_.b[shapes_.b.size() - from_right] : 1;
-      const int64_t extent = of_a == 1 ? of_b : of_a;
+    const std::vector<BatchExtents> all = batch_extents(shapes_.a, shapes_.b);
+    for (size_t i = all.size(); i-- > 0;) {
+      const auto [of_a, of_b] = all[i];
+      const int64_t extent = all[i].of_y();
       if (extent != 1) axes.push_back({extent, of_a == 1 ? 0 : a_items, of_b == 1 ? 0 : b_items, y_items});
       a_items = saturated({a_items, of_a});
       b_items = saturated({b_items, of_b});
@@ -239,21 +243,16 @@ class Planner {
   // For counts that are too large only where an operand has no elements.
   static int64_t saturated(const Sizes& sizes) { return product(sizes).value_or(std::numeric_limits<int64_t>::max()); }
 
-  static size_t dim_index(const Dim& dim) {
-    size_t index = 0;
-    std::from_chars(dim.name.data() + 1, dim.name.data() + dim.name.size(), index);
-    return index;
-  }
-
   void assign(const Operand& operand, const Sizes& actual) {
     for (size_t i = 0; i < actual.size(); ++i) {
-      if (!operand.shape[i].is_static()) plan_.dims[dim_index(operand.shape[i])] = actual[i];
+      if (!operand.shape[i].is_static()) plan_.dims[dim_index(operand.shape[i].name)] = actual[i];
     }
   }
 
   Sizes extents_of(const Operand& operand) const {
     Sizes extents;
-    for (const Dim& dim : operand.shape) extents.push_back(dim.is_static() ? dim.size : plan_.dims[dim_index(dim)]);
+    for (const Dim& dim : operand.shape)
+      extents.push_back(dim.is_static() ? dim.size : plan_.dims[dim_index(dim.name)]);
     return extents;
   }
 
@@ -318,11 +317,7 @@ class Planner {
     const Sizes a = extents_of(canonical_problem.a);
     const Sizes b = extents_of(canonical_problem.b);
     Sizes extents;
-    for (size_t from_right = std::max(a.size(), b.size()); from_right > 2; --from_right) {
-      const int64_t of_a = from_right <= a.size() ? a[a.size() - from_right] : 1;
-      const int64_t of_b = from_right <= b.size() ? b[b.size() - from_right] : 1;
-      extents.push_back(of_a == 1 ? of_b : of_a);
-    }
+    for (const BatchExtents& axis : batch_extents(a, b)) extents.push_back(axis.of_y());
     extents.push_back(a[a.size() - (canonical_problem.trans_a ? 1 : 2)]);
     extents.push_back(b[b.size() - (canonical_problem.trans_b ? 2 : 1)]);
     const Sizes strides = choose_strides(canonical_problem.y_strides, extents);

@@ -2,6 +2,9 @@
 // tests are its users. It allocates buffers and checks every shape, so it is not what a runtime calls in a loop.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+
 #include "api/call_plan.h"
 #include "api/session.h"
 #include "compiler/node.h"

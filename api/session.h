@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/compile.h"
@@ -21,7 +23,7 @@ class Session {
     std::shared_ptr<const Kernel> kernel;
     std::vector<std::string> dim_names;  // the problem's own names of the kernel's run-time dimensions
   };
-  // Compiles on the calling thread if the kernel is not in the cache.
+  // Compiles while the caller waits, if the kernel is not in the cache.
   Expected<Result> kernel(const Problem& problem, const CompileOptions& options = {});
 
   const Target& target() const { return target_; }

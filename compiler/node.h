@@ -23,12 +23,12 @@ struct Tensor {
 };
 
 struct NodeInput {
-  bool is_absent = false;           // null, "" or an empty name; only C may be
+  bool is_absent = false;  // null, "" or an empty name; only C may be
   std::string name;
-  std::optional<DType> dtype;       // absent: not known (then another operand's decides)
-  std::string foreign_dtype;        // a type outside the eight, e.g. "uint8": known, but not a Gemm's or MatMul's
-  std::optional<Shape> shape;       // absent: unknown rank
-  Strides strides;                  // empty: dense
+  std::optional<DType> dtype;  // absent: not known (then another operand's decides)
+  std::string foreign_dtype;   // a type outside the eight, e.g. "uint8": known, but not a Gemm's or MatMul's
+  std::optional<Shape> shape;  // absent: unknown rank
+  Strides strides;             // empty: dense
   bool is_constant = false;
   std::shared_ptr<const Tensor> data;  // the constant's values, where known
   std::optional<DType> storage;
@@ -46,8 +46,8 @@ struct Node {
   std::string op_type;  // "Gemm", "MatMul"; others are refused by node_to_problem, by name
   std::string domain;   // "" and "ai.onnx" are the same
   int64_t opset = 13;
-  std::vector<NodeInput> inputs;      // positions A, B, C
-  std::vector<std::string> outputs;   // exactly one name, or none, which means "Y"
+  std::vector<NodeInput> inputs;     // positions A, B, C
+  std::vector<std::string> outputs;  // exactly one name, or none, which means "Y"
   Strides y_strides;
   std::vector<NodeAttribute> attributes;
   std::vector<EpilogueStep> epilogue;
@@ -59,6 +59,10 @@ struct Node {
 // Checks the node against its ONNX definition (opset rules, types, attributes, input and output counts) and makes the
 // problem. Errors are invalid argument or unsupported, and name the node. Sources: ONNX Operators.md, Gemm and MatMul.
 Expected<Problem> node_to_problem(const Node& node);
+
+// What the node asks for beside the kernel that node_to_problem() finds, and does not get; one line for the user, empty
+// if nothing.
+std::string unbuilt_wishes(const Node& node);
 
 // Binds a run-time dimension everywhere in the node's shapes. Returns whether the name occurs.
 bool bind_dim(Node& node, const std::string& name, int64_t size);

@@ -97,9 +97,10 @@ Status read_dtype(const Node& node, Problem& problem) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const NodeInput& input = node.inputs[i];
     if (!input.foreign_dtype.empty()) {
-      return Status::invalid(fmt::format("dtype {} of {}; allowed: bfloat16, float16, float32, float64, int32, int64, "
-                                         "uint32, uint64",
-                                         input.foreign_dtype, "ABC"[i]));
+      return Status::invalid(
+          fmt::format("dtype {} of {}; allowed: bfloat16, float16, float32, float64, int32, int64, "
+                      "uint32, uint64",
+                      input.foreign_dtype, "ABC"[i]));
     }
     if (input.is_absent || !input.dtype) continue;
     if (dtype && *dtype != *input.dtype) {
@@ -204,6 +205,10 @@ Expected<Problem> node_to_problem(const Node& node) {
   const Status status = convert(node, problem);
   if (!status.is_ok()) return status.with_node(node.name);
   return problem;
+}
+
+std::string unbuilt_wishes(const Node& node) {
+  return node.wants_training ? "training: the backward kernels are not built yet, only the forward one is" : "";
 }
 
 bool bind_dim(Node& node, const std::string& name, int64_t size) {

@@ -5,6 +5,7 @@
 // is walked once with unknown ones.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <vector>
 

@@ -6,6 +6,7 @@
 // run-time dimension or an unknown rank. External data is read from files beside the model only.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>

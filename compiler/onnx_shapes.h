@@ -4,6 +4,7 @@
 // their outputs unknown. Sources: ONNX Operators.md.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 

@@ -12,11 +12,11 @@
 namespace gemmc {
 
 struct Artifact {
-  std::string symbol;    // the typed entry; the uniform one is `symbol` + "_call"
-  Problem problem;       // canonical
+  std::string symbol;  // the typed entry; the uniform one is `symbol` + "_call"
+  Problem problem;     // canonical
   Target target;
-  std::string schedule;  // one line of text, see schedules/schedule.h
-  std::string key_text;  // what the name was hashed from, see core/key.h
+  std::string schedule;         // one line of text, see schedules/schedule.h
+  std::string key_text;         // what the name was hashed from, see core/key.h
   std::vector<uint8_t> object;  // ELF relocatable
 };
 

@@ -1,10 +1,13 @@
 // Problem -> CanonicalProblem: see core/problem.h for what changes and why.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
 #include "core/dim_names.h"
 #include "core/problem.h"
 #include "core/problem_shapes.h"
+#include "core/text.h"
 
 namespace gemmc {
 namespace {
@@ -151,7 +154,7 @@ std::vector<std::string> rename_dims(Problem& p) {
     const auto found = std::find(names.begin(), names.end(), dim.name);
     const size_t index = static_cast<size_t>(found - names.begin());
     if (found == names.end()) names.push_back(dim.name);
-    dim.name = "d" + std::to_string(index);
+    dim.name = fmt::format("d{}", index);
   });
   return names;
 }
@@ -174,6 +177,10 @@ CanonicalProblem canonical(const Problem& problem) {
   }
   std::vector<std::string> names = rename_dims(p);
   return {std::move(p), std::move(names)};
+}
+
+size_t dim_index(std::string_view canonical_name) {
+  return static_cast<size_t>(parse_int64(canonical_name.substr(1)).value_or(0));
 }
 
 }  // namespace gemmc

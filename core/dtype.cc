@@ -34,9 +34,7 @@ size_t size_bytes(DType dtype) { return row(dtype).size_bytes; }
 DType accumulator(DType dtype) { return row(dtype).accumulator; }
 
 bool is_signed_integer(DType dtype) { return dtype == DType::kInt32 || dtype == DType::kInt64; }
-bool is_integer(DType dtype) {
-  return is_signed_integer(dtype) || dtype == DType::kUInt32 || dtype == DType::kUInt64;
-}
+bool is_integer(DType dtype) { return is_signed_integer(dtype) || dtype == DType::kUInt32 || dtype == DType::kUInt64; }
 
 std::optional<DType> parse_dtype(std::string_view word) {
   if (word == "float") return DType::kFloat32;

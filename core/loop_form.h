@@ -12,12 +12,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "core/problem.h"
-#include "core/status.h"
 
 namespace gemmc {
 
@@ -66,18 +63,5 @@ struct LoopForm {
 
 // The loops of a canonical problem (see canonical()).
 LoopForm loop_form(const Problem& canonical_problem);
-
-// The form with numbers in it, for one call.
-struct ResolvedLoops {
-  struct Axis {
-    int64_t extent, a, b, y;
-  };
-  std::vector<Axis> batch;
-  int64_t m = 0, n = 0, k = 0;
-  int64_t a_row = 0, a_col = 0, b_row = 0, b_col = 0, c_row = 0, c_col = 0, y_row = 0, y_col = 0;
-};
-// Fails with invalid argument where a dimension is negative, or batches do not broadcast.
-// `dims` and `strides` have form.dim_count and form.stride_count elements.
-Expected<ResolvedLoops> resolve(const LoopForm& form, std::span<const int64_t> dims, std::span<const int64_t> strides);
 
 }  // namespace gemmc

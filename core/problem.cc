@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <string_view>
+#include <tuple>
 
 #include "core/dim_names.h"
 #include "core/problem_shapes.h"
@@ -26,13 +28,7 @@ constexpr EpilogueRule kEpilogueRules[] = {
 };
 
 std::string shape_text(const Operand& operand) {
-  if (!operand.has_known_rank) return "(unknown rank)";
-  std::string text = "(";
-  for (const Dim& dim : operand.shape) {
-    if (text.size() > 1) text += ", ";
-    text += dim_text(dim);
-  }
-  return text + ")";
+  return operand.has_known_rank ? shape_text(operand.shape) : "(unknown rank)";
 }
 
 Status check_dims(char operand_name, const Operand& operand) {
@@ -223,7 +219,20 @@ Status check_epilogue(const Problem& p) {
   return Status::ok();
 }
 
+// As problem strings show them: every NaN is one value, and -0 is not 0.
+bool is_same_number(float left, float right) {
+  if (std::isnan(left) || std::isnan(right)) return std::isnan(left) && std::isnan(right);
+  return std::bit_cast<uint32_t>(left) == std::bit_cast<uint32_t>(right);
+}
+
 }  // namespace
+
+bool Problem::operator==(const Problem& other) const {
+  const auto others = [](const Problem& p) {
+    return std::tie(p.op, p.dtype, p.a, p.b, p.c, p.y_strides, p.trans_a, p.trans_b, p.order, p.epilogue);
+  };
+  return others(*this) == others(other) && is_same_number(alpha, other.alpha) && is_same_number(beta, other.beta);
+}
 
 Status validate(const Problem& p) {
   if (p.op == Operator::kMatMul && (p.c || p.trans_a || p.trans_b || p.alpha != 1.0f || p.beta != 1.0f)) {

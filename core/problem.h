@@ -12,6 +12,8 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/dtype.h"
@@ -96,7 +98,9 @@ struct Problem {
   float beta = 1.0f;
   SummationOrder order = SummationOrder::kAny;
   std::vector<EpilogueStep> epilogue;
-  bool operator==(const Problem&) const = default;
+  // Equal fields, so that what parse_problem() makes of a printed problem is equal to it: any NaN equals any other in
+  // alpha and beta, and -0 differs from 0.
+  bool operator==(const Problem& other) const;
 };
 
 // Checks everything that can be checked before the call: ranks, K, broadcasting of C and of batches, stride counts,
@@ -124,5 +128,8 @@ struct CanonicalProblem {
 // are dropped; run-time dimensions are renamed d0, d1, ... in order of appearance; hints, `is_constant` and the order
 // of sums of integers are dropped, since they do not change the code. Requires a valid problem.
 CanonicalProblem canonical(const Problem& problem);
+
+// The index into the call's `dims` of a run-time dimension of a canonical problem: "d7" -> 7.
+size_t dim_index(std::string_view canonical_name);
 
 }  // namespace gemmc

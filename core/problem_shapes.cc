@@ -1,6 +1,7 @@
 #include "core/problem_shapes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -12,7 +13,17 @@ int64_t saturating_product(int64_t left, int64_t right) {
   return __builtin_mul_overflow(left, right, &product) ? std::numeric_limits<int64_t>::max() : product;
 }
 
-std::string dim_text(const Dim& dim) { return dim.is_static() ? std::to_string(dim.size) : "?" + dim.name; }
+std::string dim_text(const Dim& dim) {
+  return dim.is_static() ? std::to_string(dim.size) : fmt::format("?{}", dim.name);
+}
+
+std::string shape_text(const Shape& shape) {
+  std::vector<std::string> dims;
+  for (const Dim& dim : shape) dims.push_back(dim_text(dim));
+  return fmt::format("({})", fmt::join(dims, ", "));
+}
+
+std::string shape_text(std::span<const int64_t> shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
 
 bool same_size(const Dim& left, const Dim& right) {
   return left.name == right.name && (!left.is_static() || left.size == right.size);

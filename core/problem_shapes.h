@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "core/problem.h"
@@ -15,6 +16,10 @@ int64_t saturating_product(int64_t left, int64_t right);
 
 // "64" or "?seq", for messages.
 std::string dim_text(const Dim& dim);
+
+// "(?batch, 12, 64)", for messages.
+std::string shape_text(const Shape& shape);
+std::string shape_text(std::span<const int64_t> shape);
 
 // The same static size or the same run-time name; hints do not count.
 bool same_size(const Dim& left, const Dim& right);

@@ -38,6 +38,11 @@ std::string stride_text(const Stride& stride) {
   return "-";
 }
 
+void append(std::string& list, std::string_view separator, std::string_view entry) {
+  if (!list.empty()) list += separator;
+  list += entry;
+}
+
 class Printer {
  public:
   std::string print(const Problem& p) {
@@ -68,7 +73,7 @@ class Printer {
     if (dim.is_static()) return std::to_string(dim.size);
     std::string text = "?";
     const bool is_implied = dim.name == implied_name;
-    if (!is_implied) text += is_bare_name(dim.name) ? dim.name : "(" + percent_encoded(dim.name, "()") + ")";
+    if (!is_implied) text += is_bare_name(dim.name) ? dim.name : fmt::format("({})", percent_encoded(dim.name, "()"));
     const std::string hints = hints_text(dim);
     // Equal names have equal hints: they stand where the name does for the first time.
     if (hints.empty() || !names_with_hints_.insert(dim.name).second) return text;
@@ -83,14 +88,14 @@ class Printer {
       text += "..";
       if (dim.max != none.max) text += std::to_string(dim.max);
     }
-    for (int64_t likely : dim.likely) text += "~" + std::to_string(likely);
+    for (int64_t likely : dim.likely) text += fmt::format("~{}", likely);
     return text;
   }
 
   std::string operand_text(const Operand& operand) {
     if (!operand.has_known_rank) return "*";
     std::string text;
-    for (const Dim& dim : operand.shape) text += (text.empty() ? "" : "x") + dim_word(dim);
+    for (const Dim& dim : operand.shape) append(text, "x", dim_word(dim));
     return text;
   }
 
@@ -118,19 +123,18 @@ class Printer {
   void add_strides(std::string_view key, const Strides& strides) {
     if (strides.empty()) return;
     std::string text;
-    for (const Stride& stride : strides) text += (text.empty() ? "" : "x") + stride_text(stride);
+    for (const Stride& stride : strides) append(text, "x", stride_text(stride));
     add_word(key, text);
   }
 
   void print_operand_lists(const Problem& p) {
     std::string constants;
     std::string storages;
-    const auto add = [](std::string& list, const std::string& entry) { list += (list.empty() ? "" : ",") + entry; };
     for (const auto& [letter, operand] :
          {std::pair{"a", &p.a}, std::pair{"b", &p.b}, std::pair{"c", p.c ? &*p.c : nullptr}}) {
       if (operand == nullptr) continue;
-      if (operand->is_constant) add(constants, letter);
-      if (operand->storage) add(storages, fmt::format("{}:{}", letter, short_name(*operand->storage)));
+      if (operand->is_constant) append(constants, ",", letter);
+      if (operand->storage) append(storages, ",", fmt::format("{}:{}", letter, short_name(*operand->storage)));
     }
     if (!constants.empty()) add_word("const", constants);
     if (!storages.empty()) add_word("storage", storages);
@@ -140,10 +144,9 @@ class Printer {
     if (steps.empty()) return;
     std::string text;
     for (const EpilogueStep& step : steps) {
-      if (!text.empty()) text += ",";
-      text += percent_encoded(step.op, ":,");
-      if (!step.axis.empty() || !step.name.empty()) text += ":" + percent_encoded(step.axis, ":,");
-      if (!step.name.empty()) text += ":" + percent_encoded(step.name, ":,");
+      append(text, ",", percent_encoded(step.op, ":,"));
+      if (!step.axis.empty() || !step.name.empty()) text += fmt::format(":{}", percent_encoded(step.axis, ":,"));
+      if (!step.name.empty()) text += fmt::format(":{}", percent_encoded(step.name, ":,"));
     }
     add_word("epi", text);
   }

@@ -382,16 +382,6 @@ Status finish_a_and_b(Draft& draft) {
   return Status::ok();
 }
 
-std::vector<std::string_view> split_words(std::string_view text) {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
-  std::vector<std::string_view> words;
-  Scanner scanner(text);
-  while (scanner.take_while(is_space), !scanner.at_end()) {
-    words.push_back(scanner.take_while([&](char c) { return !is_space(c); }));
-  }
-  return words;
-}
-
 Status parse(std::string_view text, Problem& problem) {
   if (text.size() > kMaxLength) {
     return Status::invalid(fmt::format("{} bytes are too long; allowed: up to {}", text.size(), kMaxLength));

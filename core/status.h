@@ -37,7 +37,7 @@ class [[nodiscard]] Status {
   StatusCode code() const { return code_; }
   const std::string& message() const { return message_; }
 
-  // The same failure with the node's name appended, "... (node 'fc1')"; unchanged where the name is empty or already there.
+  // The same failure with the node's name appended, "... (node 'fc1')", unless that is empty or already there.
   Status with_node(const std::string& node) const;
 
  private:
@@ -69,8 +69,7 @@ class [[nodiscard]] Expected {
 }  // namespace gemmc
 
 // Leaves the enclosing function with the failure of `expression` (a Status), if it is one.
-#define GEMMC_RETURN_IF_ERROR(expression)                          \
-  do {                                                             \
-    if (::gemmc::Status status_ = (expression); !status_.is_ok()) \
-      return status_;                                              \
+#define GEMMC_RETURN_IF_ERROR(expression)                                         \
+  do {                                                                            \
+    if (::gemmc::Status status_ = (expression); !status_.is_ok()) return status_; \
   } while (false)

@@ -37,7 +37,7 @@ constexpr TargetRow kTargets[] = {
     {"sapphirerapids", "x86-64-v4", "sapphirerapids", kLevel4 | kAvx512Bf16},
 };
 
-// Architectures that DESIGN names for later; told apart from misspelt words.
+// Architectures without a back end yet: refused as not built, not as misspelt.
 constexpr std::string_view kLaterTargets[] = {"aarch64", "arm64", "riscv64"};
 
 struct FeatureRow {

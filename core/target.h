@@ -15,12 +15,12 @@ namespace gemmc {
 
 // The instruction-set extensions that code generation tells apart, as bits of Target::features.
 enum CpuFeature : uint32_t {
-  kSse42 = 1u << 0,     // with everything of x86-64-v2
+  kSse42 = 1u << 0,  // with everything of x86-64-v2
   kAvx = 1u << 1,
-  kAvx2 = 1u << 2,      // with BMI, BMI2, LZCNT, MOVBE
+  kAvx2 = 1u << 2,  // with BMI, BMI2, LZCNT, MOVBE
   kFma = 1u << 3,
   kF16c = 1u << 4,
-  kAvx512 = 1u << 5,    // F, BW, CD, DQ, VL
+  kAvx512 = 1u << 5,  // F, BW, CD, DQ, VL
   kAvx512Bf16 = 1u << 6,
 };
 

@@ -60,7 +60,7 @@ std::string one_line(std::string_view text, size_t limit) {
   return line;
 }
 
-std::string in_quotes(std::string_view text) { return "'" + one_line(text, kQuotedLimit) + "'"; }
+std::string in_quotes(std::string_view text) { return fmt::format("'{}'", one_line(text, kQuotedLimit)); }
 
 std::string percent_encoded(std::string_view text, std::string_view special) {
   std::string encoded;
@@ -101,6 +101,18 @@ std::optional<int64_t> parse_int64(std::string_view text) {
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || stop != end) return std::nullopt;
   return value;
+}
+
+std::vector<std::string_view> split_words(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t";
+  std::vector<std::string_view> words;
+  size_t start = text.find_first_not_of(kBlanks);
+  while (start != std::string_view::npos) {
+    const size_t end = std::min(text.find_first_of(kBlanks, start), text.size());
+    words.push_back(text.substr(start, end - start));
+    start = text.find_first_not_of(kBlanks, end);
+  }
+  return words;
 }
 
 }  // namespace gemmc

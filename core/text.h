@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gemmc {
 
@@ -26,5 +27,8 @@ std::optional<std::string> percent_decoded(std::string_view text);
 
 // The whole text as a decimal integer: no sign but '-', no spaces. Nothing if it is not one, or not in range.
 std::optional<int64_t> parse_int64(std::string_view text);
+
+// The parts of the text between spaces and tabs; none is empty.
+std::vector<std::string_view> split_words(std::string_view text);
 
 }  // namespace gemmc

@@ -16,21 +16,12 @@ using Refusal = std::optional<std::string>;
 constexpr int64_t kLargestTiledSize = std::numeric_limits<int32_t>::max();
 constexpr int64_t kLargestTiledOperandBytes = std::numeric_limits<int32_t>::max();
 
-Refusal refuse_unordered(const Problem& problem, const Target& target) {
-  const bool is_float = !is_integer(problem.dtype);
-  if (problem.order == SummationOrder::kByK && is_float && !target.has(kFma)) {
-    return fmt::format("order=k is a chain of fused multiply-adds, which {} has not", target.to_string());
-  }
-  return std::nullopt;
-}
-
 struct OperandSpan {
   char operand;
   std::optional<int64_t> rows, cols, row_stride, col_stride;
 };
 
-Refusal refuse_tiled(const Problem& problem, const Target& target) {
-  if (Refusal reason = refuse_unordered(problem, target)) return reason;
+Refusal refuse_tiled(const Problem& problem, const Target&) {
   const LoopForm form = loop_form(problem);
   const auto m = form.m.static_value(), n = form.n.static_value(), k = form.k.static_value();
   if (!m || !n || !k) return "M, N or K is known only at the call";
@@ -39,7 +30,8 @@ Refusal refuse_tiled(const Problem& problem, const Target& target) {
   if (std::max({*m, *n, *k}) > kLargestTiledSize) {
     return fmt::format("M={}, N={}, K={}: one of them is over {}", *m, *n, *k, kLargestTiledSize);
   }
-  if (size_bytes(problem.dtype) == 2) return fmt::format("{} operands are converted while they are packed", name(problem.dtype));
+  if (size_bytes(problem.dtype) == 2)
+    return fmt::format("{} operands are converted while they are packed", name(problem.dtype));
 
   const MatrixStrides zero{{-1, SizeExpr::fixed(0)}, {-1, SizeExpr::fixed(0)}};
   const MatrixStrides c = form.has_c ? form.c : zero;
@@ -50,9 +42,11 @@ Refusal refuse_tiled(const Problem& problem, const Target& target) {
       {'Y', m, n, form.y.row.static_value(), form.y.col.static_value()},
   };
   for (const OperandSpan& span : spans) {
-    if (!span.row_stride || !span.col_stride) return fmt::format("a stride of {} is known only at the call", span.operand);
+    if (!span.row_stride || !span.col_stride)
+      return fmt::format("a stride of {} is known only at the call", span.operand);
     const auto magnitude = [](int64_t stride) { return stride < 0 ? -static_cast<__int128>(stride) : stride; };
-    const __int128 elements = (*span.rows - 1) * magnitude(*span.row_stride) + (*span.cols - 1) * magnitude(*span.col_stride) + 1;
+    const __int128 elements =
+        (*span.rows - 1) * magnitude(*span.row_stride) + (*span.cols - 1) * magnitude(*span.col_stride) + 1;
     const auto bytes = elements * static_cast<__int128>(size_bytes(problem.dtype));
     if (bytes > kLargestTiledOperandBytes) {
       return fmt::format("{} spans more than {} bytes", span.operand, kLargestTiledOperandBytes);
@@ -79,8 +73,9 @@ RegisterTile register_tile(DType accumulator_type, const Target& target) {
   return is_float && target.has(kFma) ? RegisterTile{6, 2} : RegisterTile{4, 2};
 }
 
-// Above this K the unpacked rows of B that one column of tiles walks through, one page or cache set apart, are no longer
-// there when the next tile asks for them. Measured on Zen 3, float32: equal at 320, general 1.2 to 3 x faster above.
+// Above this K the unpacked rows of B that one column of tiles walks through, one page or cache set apart, are no
+// longer there when the next tile asks for them. Measured on Zen 3, float32: equal at 320, general 1.2 to 3 x faster
+// above.
 constexpr int64_t kLongestUnpackedK = 320;
 
 Refusal demur_tiled(const Problem& problem, const Target& target) {
@@ -88,7 +83,8 @@ Refusal demur_tiled(const Problem& problem, const Target& target) {
   const int64_t k = *form.k.static_value();
   const int64_t row_tiles = (*form.m.static_value() - 1) / register_tile(accumulator(problem.dtype), target).mr + 1;
   if (row_tiles <= 2 || k <= kLongestUnpackedK) return std::nullopt;
-  return fmt::format("{} tiles of rows walk through B unpacked, K={} over {}: packing pays", row_tiles, k, kLongestUnpackedK);
+  return fmt::format("{} tiles of rows walk through B unpacked, K={} over {}: packing pays", row_tiles, k,
+                     kLongestUnpackedK);
 }
 
 Refusal never(const Problem&, const Target&) { return std::nullopt; }
@@ -102,17 +98,25 @@ struct FamilyRow {
 
 constexpr FamilyRow kFamilies[] = {
     {Family::kTiled, true, refuse_tiled, demur_tiled},
-    {Family::kGeneral, true, refuse_unordered, never},
+    {Family::kGeneral, true, never, never},
 };
 
 int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 }  // namespace
 
+std::optional<std::string> refuse_order(bool sums_by_k, const Problem& problem, const Target& target) {
+  if (problem.order != SummationOrder::kByK || is_integer(problem.dtype)) return std::nullopt;
+  if (!sums_by_k) return "order=k: the family sums in another order";
+  if (target.has(kFma)) return std::nullopt;
+  return fmt::format("order=k is a chain of fused multiply-adds, which {} has not", target.to_string());
+}
+
 std::vector<FamilyVerdict> judge_families(const Problem& problem, const Target& target) {
   std::vector<FamilyVerdict> verdicts;
   for (const FamilyRow& row : kFamilies) {
-    Refusal refusal = row.refuse(problem, target);
+    Refusal refusal = refuse_order(row.sums_by_k, problem, target);
+    if (!refusal) refusal = row.refuse(problem, target);
     Refusal demurral = refusal ? std::nullopt : row.demur(problem, target);
     verdicts.push_back({row.family, row.sums_by_k, std::move(refusal), std::move(demurral)});
   }

@@ -1,8 +1,8 @@
 // The ordered table of kernel families: best first, the general kernel last. The first that takes a problem and expects
 // to be fast at it is chosen.
 //
-// Flow: Problem + Target -> **family, Schedule** -> Halide pipelines. Called by compiler/compile.cc, which lets a caller
-// force a family that demurs but none that refuses, and by `gemmc explain`. Pure functions of their arguments.
+// Flow: Problem + Target -> **family, Schedule** -> Halide pipelines. Called by compiler/compile.cc, which lets a
+// caller force a family that demurs but none that refuses, and by `gemmc explain`. Pure functions of their arguments.
 #pragma once
 
 #include <optional>
@@ -23,6 +23,10 @@ struct FamilyVerdict {
   std::optional<std::string> refusal;   // why it cannot take the problem; absent: it can, also where it is forced
   std::optional<std::string> demurral;  // why a later family is likely faster; absent: none is, or it refuses
 };
+
+// Why a family that sums by k, or does not, cannot keep the problem's order of sums; absent: it can. Comes before the
+// family's own refusals.
+std::optional<std::string> refuse_order(bool sums_by_k, const Problem& problem, const Target& target);
 
 // Every family's verdict, in the table's order. `problem` is canonical.
 std::vector<FamilyVerdict> judge_families(const Problem& problem, const Target& target);

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <vector>
 
+#include "core/text.h"
+
 namespace gemmc {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr int64_t kStackBudgetBytes = 112 * 1024;
 
 struct Field {
   std::string_view key;
-  int Schedule::* member;
+  int Schedule::*member;
 };
 constexpr Field kTileFields[] = {{"mr", &Schedule::mr}, {"nr", &Schedule::nr}, {"lanes", &Schedule::lanes}};
 constexpr Field kBlockFields[] = {{"mc", &Schedule::mc}, {"nc", &Schedule::nc}, {"kc", &Schedule::kc}};
@@ -25,23 +27,14 @@ std::vector<Field> fields_of(Family family) {
   return fields;
 }
 
-std::vector<std::string_view> split_words(std::string_view line) {
-  std::vector<std::string_view> words;
-  while (!line.empty()) {
-    const size_t end = std::min(line.find(' '), line.size());
-    if (end > 0) words.push_back(line.substr(0, end));
-    line.remove_prefix(std::min(end + 1, line.size()));
-  }
-  return words;
-}
-
 }  // namespace
 
 std::string_view name(Family family) { return family == Family::kTiled ? "tiled" : "general"; }
 
 std::string print_schedule(const Schedule& schedule) {
   std::string line(name(schedule.family));
-  for (const Field& field : fields_of(schedule.family)) line += fmt::format(" {}={}", field.key, schedule.*field.member);
+  for (const Field& field : fields_of(schedule.family))
+    line += fmt::format(" {}={}", field.key, schedule.*field.member);
   return line;
 }
 
@@ -49,9 +42,12 @@ Expected<Schedule> parse_schedule(std::string_view line) {
   const std::vector<std::string_view> words = split_words(line);
   if (words.empty()) return Status::invalid("schedule is empty; allowed: a family, tiled or general, and its fields");
   Schedule schedule;
-  if (words[0] == name(Family::kTiled)) schedule.family = Family::kTiled;
-  else if (words[0] == name(Family::kGeneral)) schedule.family = Family::kGeneral;
-  else return Status::invalid(fmt::format("schedule family '{}' is not known; allowed: tiled, general", words[0]));
+  if (words[0] == name(Family::kTiled))
+    schedule.family = Family::kTiled;
+  else if (words[0] == name(Family::kGeneral))
+    schedule.family = Family::kGeneral;
+  else
+    return Status::invalid(fmt::format("schedule family '{}' is not known; allowed: tiled, general", words[0]));
 
   const std::vector<Field> fields = fields_of(schedule.family);
   std::vector<bool> seen(fields.size(), false);
@@ -61,7 +57,8 @@ Expected<Schedule> parse_schedule(std::string_view line) {
     size_t f = 0;
     while (f < fields.size() && fields[f].key != key) ++f;
     if (f == fields.size() || equals == std::string_view::npos || seen[f]) {
-      return Status::invalid(fmt::format("schedule word '{}' is unknown or repeated in a {} schedule", words[w], words[0]));
+      return Status::invalid(
+          fmt::format("schedule word '{}' is unknown or repeated in a {} schedule", words[w], words[0]));
     }
     const std::string_view digits = words[w].substr(equals + 1);
     int& value = schedule.*fields[f].member;
@@ -79,7 +76,8 @@ Expected<Schedule> parse_schedule(std::string_view line) {
 
 Status validate(const Schedule& s, DType dtype, const Target& target) {
   const auto refuse = [&](std::string_view what, auto found, const std::string& allowed) {
-    return Status::invalid(fmt::format("schedule '{}' has {} {}; allowed: {}", print_schedule(s), what, found, allowed));
+    return Status::invalid(
+        fmt::format("schedule '{}' has {} {}; allowed: {}", print_schedule(s), what, found, allowed));
   };
   const int accumulator_bytes = static_cast<int>(size_bytes(accumulator(dtype)));
   const int widest = target.vector_bytes() / accumulator_bytes;

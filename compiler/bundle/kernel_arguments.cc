@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "compiler/bundle/c_names.h"
 #include "core/problem_shapes.h"
@@ -17,9 +18,6 @@ void name_strides(const Strides& strides, char operand, std::vector<std::string>
     if (is_runtime) names.push_back(fmt::format("stride_{}{}", static_cast<char>(operand - 'A' + 'a'), i));
   }
 }
-
-// The canonical names are d0, d1, ...
-size_t dim_index(const std::string& canonical_name) { return std::stoul(canonical_name.substr(1)); }
 
 std::string factor_text(float factor) { return factor == 1.0f ? "" : fmt::format("{} * ", factor); }
 
@@ -62,9 +60,10 @@ std::string describe_operand(const Problem& problem, char operand, const KernelA
       sizes.push_back(std::to_string(dim.size));
     } else if (dim.name.starts_with("max(")) {
       // Of Y only: two batch dimensions of A and B that broadcast, "max(d0,d1)".
-      const size_t comma = dim.name.find(',');
-      sizes.push_back(fmt::format("max({}, {})", arguments.dims[dim_index(dim.name.substr(4, comma - 4))],
-                                  arguments.dims[dim_index(dim.name.substr(comma + 1, dim.name.size() - comma - 2))]));
+      const std::string_view both = std::string_view(dim.name).substr(4, dim.name.size() - 5);
+      const size_t comma = both.find(',');
+      sizes.push_back(fmt::format("max({}, {})", arguments.dims[dim_index(both.substr(0, comma))],
+                                  arguments.dims[dim_index(both.substr(comma + 1))]));
     } else {
       sizes.push_back(arguments.dims[dim_index(dim.name)]);
     }

@@ -2,6 +2,7 @@
 // ahead of time, operands ending and starting at unreadable pages, in place where that is allowed.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>

@@ -4,6 +4,7 @@
 // transposed, strided, of unknown rank; every form of C. Everything made here is valid.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "api/call_plan.h"

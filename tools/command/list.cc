@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 
+#include "core/problem_shapes.h"
 #include "core/problem_string.h"
 #include "tools/command/text.h"
 #include "tools/command/verbs.h"

@@ -13,6 +13,7 @@
 
 #include "compiler/node_json.h"
 #include "compiler/strict_json.h"
+#include "core/dim_names.h"
 #include "core/problem_string.h"
 
 namespace gemmc {
@@ -51,10 +52,8 @@ Status unknown_dim(const std::string& name, const std::set<std::string>& known) 
                                      names_text({known.begin(), known.end()})));
 }
 
-void collect_dim_names(const Shape& shape, std::set<std::string>& names) {
-  for (const Dim& dim : shape) {
-    if (!dim.is_static()) names.insert(dim.name);
-  }
+void collect_name(const Dim& dim, std::set<std::string>& names) {
+  if (!dim.is_static()) names.insert(dim.name);
 }
 
 SourceNode from_node(Node node) {
@@ -69,8 +68,7 @@ SourceNode from_node(Node node) {
   } else {
     result.refusal = problem.status();
   }
-  if (node.wants_training)
-    result.notes.push_back("training: the backward kernels are not built yet, only the forward one is");
+  if (std::string note = unbuilt_wishes(node); !note.empty()) result.notes.push_back(std::move(note));
   result.node = std::move(node);
   return result;
 }
@@ -107,7 +105,7 @@ Expected<Source> from_json(const std::string& text, const fs::path& directory, c
   }
   std::set<std::string> known;
   for (const NodeInput& input : node->inputs) {
-    if (input.shape) collect_dim_names(*input.shape, known);
+    for (const Dim& dim : input.shape.value_or(Shape())) collect_name(dim, known);
   }
   for (const auto& [dim, size] : options.dims) {
     if (!bind_dim(*node, dim, size)) return unknown_dim(dim, known).with_node(node->name);
@@ -121,16 +119,10 @@ Expected<Source> from_json(const std::string& text, const fs::path& directory, c
 // Binds the dimensions and checks the problem again.
 Status bind_dims(Problem& problem, const std::map<std::string, int64_t>& dims) {
   std::set<std::string> known;
-  for (Operand* operand : {&problem.a, &problem.b, problem.c ? &*problem.c : nullptr}) {
-    if (operand == nullptr) continue;
-    collect_dim_names(operand->shape, known);
-    for (Dim& dim : operand->shape) {
-      const auto bound = dims.find(dim.name);
-      if (!dim.is_static() && bound != dims.end()) dim = Dim::fixed(bound->second);
-    }
-  }
+  for_each_dim(problem, [&](const Dim& dim) { collect_name(dim, known); });
   for (const auto& [dim, size] : dims) {
     if (!known.contains(dim)) return unknown_dim(dim, known);
+    replace_dim(problem, dim, Dim::fixed(size));
   }
   return validate(problem);
 }

@@ -1,22 +1,14 @@
 #include "tools/command/text.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cstdio>
 
-#include "core/problem_shapes.h"
 #include "core/text.h"
 
 namespace gemmc {
 
 std::string one_line(std::string_view text) { return one_line(text, std::string_view::npos); }
-
-std::string shape_text(const Shape& shape) {
-  std::vector<std::string> dims;
-  for (const Dim& dim : shape) dims.push_back(dim_text(dim));
-  return fmt::format("({})", fmt::join(dims, ", "));
-}
 
 std::string count_text(size_t count, std::string_view singular) {
   return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");

@@ -6,17 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "core/problem.h"
-
 namespace gemmc {
 
 using Json = nlohmann::ordered_json;
 
 // `text`, however long, on one line: control characters, which names in models may hold, as \xNN.
 std::string one_line(std::string_view text);
-
-// "(?batch, 12, 64)"
-std::string shape_text(const Shape& shape);
 
 // "1 node", "2 nodes"
 std::string count_text(size_t count, std::string_view singular);

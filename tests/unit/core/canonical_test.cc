@@ -221,6 +221,11 @@ TEST(Canonical, DifferentComputationsDiffer) {
   }
 }
 
+TEST(Canonical, NamesAreIndicesOfTheCallsDims) {
+  EXPECT_EQ(dim_index("d0"), 0u);
+  EXPECT_EQ(dim_index("d17"), 17u);
+}
+
 TEST(Canonical, IsValidAndItsOwnCanonicalForm) {
   std::mt19937 random(5);
   for (int i = 0; i < 20000; ++i) {

@@ -2,6 +2,7 @@
 // parse_problem().
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 

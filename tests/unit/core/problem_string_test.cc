@@ -131,7 +131,9 @@ TEST(ProblemString, EveryFloatComesBackWithTheSameBits) {
     std::memcpy(&alpha, &bits, sizeof(alpha));
     Problem problem = parsed("gemm f64 m=2 n=3 k=4");
     problem.alpha = alpha;
-    const float again = parsed(print_problem(problem)).alpha;
+    const Problem parsed_again = parsed(print_problem(problem));
+    EXPECT_TRUE(parsed_again == problem) << print_problem(problem);
+    const float again = parsed_again.alpha;
     if (std::isnan(alpha)) {
       EXPECT_TRUE(std::isnan(again));
     } else {

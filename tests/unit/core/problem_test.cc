@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 
 #include "core/problem_shapes.h"
@@ -344,6 +346,44 @@ TEST(ProblemShapes, KnownStride) {
   EXPECT_EQ(known_stride(sizes, given, 1), std::nullopt);
   EXPECT_EQ(known_stride(sizes, given, 3), 5);
   EXPECT_EQ(known_stride(shape({2, kMax, kMax}), {}, 0), kMax);
+}
+
+TEST(ProblemShapes, TextOfShapes) {
+  EXPECT_EQ(shape_text(shape({"batch", 12, 64})), "(?batch, 12, 64)");
+  EXPECT_EQ(shape_text(shape({4})), "(4)");
+  EXPECT_EQ(shape_text(Shape{}), "()");
+  EXPECT_EQ(shape_text(std::vector<int64_t>{2, 3}), "(2, 3)");
+}
+
+TEST(Problem, EqualityIsThatOfEveryField) {
+  const Problem base = gemm({2, 3}, {3, 4}, {2, 4});
+  EXPECT_TRUE(base == gemm({2, 3}, {3, 4}, {2, 4}));
+  const std::function<void(Problem&)> kChanges[] = {
+      [](Problem& p) { p.op = Operator::kMatMul; },
+      [](Problem& p) { p.dtype = DType::kFloat64; },
+      [](Problem& p) { p.a.shape[0] = Dim::fixed(5); },
+      [](Problem& p) { p.b.is_constant = true; },
+      [](Problem& p) { p.c.reset(); },
+      [](Problem& p) {
+        p.y_strides = {Stride::fixed(9), Stride::fixed(1)};
+      },
+      [](Problem& p) { p.trans_a = true; },
+      [](Problem& p) { p.trans_b = true; },
+      [](Problem& p) { p.alpha = 2; },
+      [](Problem& p) { p.beta = std::nanf(""); },
+      [](Problem& p) { p.order = SummationOrder::kByK; },
+      [](Problem& p) {
+        p.epilogue = {{"relu", "", ""}};
+      },
+  };
+  for (size_t i = 0; i < std::size(kChanges); ++i) {
+    const Problem changed = with(base, kChanges[i]);
+    EXPECT_FALSE(changed == base) << "change " << i;
+    EXPECT_TRUE(changed == with(base, kChanges[i])) << "change " << i;
+  }
+  const auto scaled = [&](float alpha) { return with(base, [=](Problem& p) { p.alpha = alpha; }); };
+  EXPECT_TRUE(scaled(std::nanf("1")) == scaled(-std::nanf("2"))) << "a NaN is a NaN";
+  EXPECT_FALSE(scaled(0.0f) == scaled(-0.0f)) << "they print differently";
 }
 
 TEST(ProblemShapes, SaturatingProduct) {

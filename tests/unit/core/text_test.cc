@@ -70,6 +70,15 @@ TEST(Text, IntegersAreExactOrNothing) {
   }
 }
 
+TEST(Text, WordsStandBetweenSpacesAndTabs) {
+  using Words = std::vector<std::string_view>;
+  EXPECT_EQ(split_words("a bc"), (Words{"a", "bc"}));
+  EXPECT_EQ(split_words(" \ta \t b\t"), (Words{"a", "b"}));
+  EXPECT_EQ(split_words("a\nb"), (Words{"a\nb"})) << "a line break is part of a word";
+  EXPECT_EQ(split_words(""), Words{});
+  EXPECT_EQ(split_words(" \t "), Words{});
+}
+
 TEST(Status, MessageIsOneLineAndNamesTheNodeOnce) {
   const Status status = Status::invalid("bad\nname").with_node("fc\n1").with_node("fc\n1");
   EXPECT_EQ(status.message(), "bad\\x0aname (node 'fc\\x0a1')");

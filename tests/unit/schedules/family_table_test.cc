@@ -88,6 +88,18 @@ TEST(FamilyTable, OrderKNeedsFma) {
   EXPECT_NE(none.status().message().find("order=k"), std::string::npos) << none.status().message();
 }
 
+TEST(FamilyTable, OrderKIsOnlyForFamiliesThatSumByK) {
+  const Target v3 = target("x86-64-v3");
+  const Problem ordered = problem("gemm f32 m=8 n=16 k=32 order=k"), any = problem("gemm f32 m=8 n=16 k=32");
+  EXPECT_EQ(refuse_order(false, ordered, v3), "order=k: the family sums in another order");
+  EXPECT_EQ(refuse_order(false, any, v3), std::nullopt);
+  EXPECT_EQ(refuse_order(true, ordered, v3), std::nullopt);
+  EXPECT_EQ(refuse_order(false, problem("gemm i32 m=8 n=16 k=32 order=k"), v3), std::nullopt) << "integers are exact";
+  for (const FamilyVerdict& v : judge_families(ordered, v3)) {
+    EXPECT_EQ(v.refusal, refuse_order(v.sums_by_k, ordered, v3)) << name(v.family);
+  }
+}
+
 TEST(FamilyTable, ChoosesTheFirstThatNeitherRefusesNorDemurs) {
   const std::string kTexts[] = {"gemm f32 m=8 n=16 k=32", "gemm f32 m=?m n=16 k=32", "gemm f32 m=512 n=512 k=4096",
                                 "gemm bf16 m=8 n=16 k=32"};

@@ -9,7 +9,7 @@ Expected<Session::Result> Session::kernel(const Problem& problem, const CompileO
   // A chosen symbol is part of the object, but not of the key's text.
   Expected<std::shared_ptr<const Kernel>> kernel =
       cache_.get_or_make(planned->key_text + planned->symbol, [&]() -> Expected<std::shared_ptr<const Kernel>> {
-        Expected<Artifact> artifact = compile(problem, target_, options);
+        Expected<Artifact> artifact = compile(*planned);
         if (!artifact) return artifact.status();
         return load_kernel(*std::move(artifact));
       });

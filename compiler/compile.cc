@@ -4,6 +4,7 @@
 
 #include "compiler/bundle/c_names.h"
 #include "compiler/llvm_object.h"
+#include "compiler/own_stack.h"
 #include "compiler/pipelines.h"
 #include "core/key.h"
 #include "gemmc_build_id.h"
@@ -13,7 +14,8 @@ namespace gemmc {
 namespace {
 
 // The schedule asked for, where its family takes the problem; else the table's choice.
-Expected<Schedule> decide_schedule(const Problem& problem, const Target& target, const std::optional<Schedule>& wanted) {
+Expected<Schedule> decide_schedule(const Problem& problem, const Target& target,
+                                   const std::optional<Schedule>& wanted) {
   if (!wanted) return choose_schedule(problem, target);
   GEMMC_RETURN_IF_ERROR(validate(*wanted, problem.dtype, target));
   for (const FamilyVerdict& verdict : judge_families(problem, target)) {
@@ -22,6 +24,27 @@ Expected<Schedule> decide_schedule(const Problem& problem, const Target& target,
     }
   }
   return *wanted;
+}
+
+Expected<Artifact> compile_here(const KernelPlan& plan, Explanation* explanation) {
+  const Problem& problem = plan.canonical.problem;
+  const bool with_texts = explanation != nullptr;
+  const Expected<std::vector<Pipeline>> pipelines = build_pipelines(problem, plan.schedule, plan.target, with_texts);
+  if (!pipelines) return pipelines.status();
+  Expected<ObjectCode> code = emit_object(*pipelines, problem, plan.schedule, plan.target, plan.symbol, with_texts);
+  if (!code) return code.status();
+  if (explanation != nullptr) {
+    explanation->loop_nest.clear();
+    for (const Pipeline& pipeline : *pipelines) explanation->loop_nest += pipeline.loop_nest;
+    explanation->llvm_ir = std::move(code->llvm_ir);
+    explanation->assembly = std::move(code->assembly);
+  }
+  return Artifact{.symbol = plan.symbol,
+                  .problem = problem,
+                  .target = plan.target,
+                  .schedule = print_schedule(plan.schedule),
+                  .key_text = plan.key_text,
+                  .object = std::move(code->object)};
 }
 
 }  // namespace
@@ -34,7 +57,7 @@ Expected<KernelPlan> plan(const Problem& problem, const Target& target, const Co
   GEMMC_RETURN_IF_ERROR(validate(problem));
   GEMMC_RETURN_IF_ERROR(refuse_unbuilt(problem));
   if (!options.symbol.empty()) GEMMC_RETURN_IF_ERROR(check_symbol(options.symbol));
-  KernelPlan result{.canonical = canonical(problem)};
+  KernelPlan result{.canonical = canonical(problem), .target = target};
   Expected<Schedule> schedule = decide_schedule(result.canonical.problem, target, options.schedule);
   if (!schedule) return schedule.status();
   result.schedule = *schedule;
@@ -43,29 +66,10 @@ Expected<KernelPlan> plan(const Problem& problem, const Target& target, const Co
   return result;
 }
 
-Expected<Artifact> compile(const Problem& problem, const Target& target, const CompileOptions& options,
-                           Explanation* explanation) {
-  Expected<KernelPlan> planned = plan(problem, target, options);
-  if (!planned) return planned.status();
-  const Problem& canonical_problem = planned->canonical.problem;
-  Expected<std::vector<Pipeline>> pipelines =
-      build_pipelines(canonical_problem, planned->schedule, target, explanation != nullptr);
-  if (!pipelines) return pipelines.status();
-  Expected<ObjectCode> code =
-      emit_object(*pipelines, canonical_problem, planned->schedule, target, planned->symbol, explanation != nullptr);
-  if (!code) return code.status();
-  if (explanation != nullptr) {
-    explanation->loop_nest.clear();
-    for (const Pipeline& pipeline : *pipelines) explanation->loop_nest += pipeline.loop_nest;
-    explanation->llvm_ir = std::move(code->llvm_ir);
-    explanation->assembly = std::move(code->assembly);
-  }
-  return Artifact{.symbol = planned->symbol,
-                  .problem = canonical_problem,
-                  .target = target,
-                  .schedule = print_schedule(planned->schedule),
-                  .key_text = planned->key_text,
-                  .object = std::move(code->object)};
+Expected<Artifact> compile(const KernelPlan& plan, Explanation* explanation) {
+  std::optional<Expected<Artifact>> artifact;
+  GEMMC_RETURN_IF_ERROR(run_on_own_stack([&] { artifact = compile_here(plan, explanation); }));
+  return *std::move(artifact);
 }
 
 }  // namespace gemmc

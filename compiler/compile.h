@@ -1,7 +1,8 @@
-// Problem + target -> object file. The whole of the compiler behind one call.
+// Problem + target -> object file. The whole of the compiler behind two calls.
 //
-// Flow: Problem -> Schedule -> Halide pipelines -> LLVM module + thunk -> **Artifact**.
-// Thread-safe: any number of threads may compile at once. Halide's and LLVM's errors come back as Status.
+// Flow: Problem -> **KernelPlan** -> Halide pipelines -> LLVM module + thunk -> **Artifact**. The plan alone has the
+// key, so that a cache can answer before anything is compiled. Thread-safe: any number of threads may compile at once.
+// Halide's and LLVM's errors come back as Status.
 #pragma once
 
 #include <optional>
@@ -30,16 +31,17 @@ struct Explanation {
 // "halide 21.0.0; llvm 22.1.8; gemmc <build id>", part of every key. The build id changes with gemmc's own code.
 std::string compiler_identity();
 
-// The key and symbol that compile() would use, without compiling.
+// Everything that decides a kernel, before it is compiled.
 struct KernelPlan {
   CanonicalProblem canonical;
+  Target target;
   Schedule schedule;
   std::string key_text;
   std::string symbol;
 };
 Expected<KernelPlan> plan(const Problem& problem, const Target& target, const CompileOptions& options = {});
 
-Expected<Artifact> compile(const Problem& problem, const Target& target, const CompileOptions& options = {},
-                           Explanation* explanation = nullptr);
+// Works on a thread of its own, because the compilers need more stack than a host's threads may have.
+Expected<Artifact> compile(const KernelPlan& plan, Explanation* explanation = nullptr);
 
 }  // namespace gemmc

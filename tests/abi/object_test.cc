@@ -11,6 +11,7 @@
 #include "api/session.h"
 #include "core/problem_string.h"
 #include "schedules/family_table.h"
+#include "tests/support/compiled.h"
 #include "tests/support/process.h"
 #include "tests/support/temporary_folder.h"
 
@@ -72,7 +73,7 @@ TEST_P(ObjectTest, HasItsTwoEntriesAndNothingElseToLink) {
       options.schedule = heuristic_schedule(form.family, canonical(p).problem, target);
     }
   }
-  const auto artifact = compile(p, target, options);
+  const auto artifact = testing::compile_problem(p, target, options);
   ASSERT_TRUE(artifact) << artifact.status().message();
   EXPECT_EQ(names("--defined-only", artifact->object),
             (std::set<std::string>{"kernel_under_test", "kernel_under_test_call"}));
@@ -124,10 +125,10 @@ TEST(ObjectBytes, TheJitAndAheadOfTimeGiveTheSame) {
 }
 
 TEST(ObjectBytes, DoNotDependOnWhatWasCompiledBefore) {
-  const auto first = compile(problem("gemm f32 m=20 n=24 k=8"), v3());
+  const auto first = testing::compile_problem(problem("gemm f32 m=20 n=24 k=8"), v3());
   ASSERT_TRUE(first) << first.status().message();
-  ASSERT_TRUE(compile(problem("gemm f64 m=?m n=24 k=8 c=mn"), v3()));
-  const auto again = compile(problem("gemm f32 m=20 n=24 k=8"), v3());
+  ASSERT_TRUE(testing::compile_problem(problem("gemm f64 m=?m n=24 k=8 c=mn"), v3()));
+  const auto again = testing::compile_problem(problem("gemm f32 m=20 n=24 k=8"), v3());
   ASSERT_TRUE(again);
   EXPECT_EQ(first->object, again->object);
 }

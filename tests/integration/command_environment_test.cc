@@ -77,6 +77,19 @@ TEST_F(CommandEnvironmentTest, AFileSizeLimitIsAnErrorLikeAnother) {
   EXPECT_FALSE(fs::exists(path("y.npy")));
 }
 
+TEST_F(CommandEnvironmentTest, ASmallStackIsEnough) {
+  // In KiB: too small for the compilers, which bring their own. Sanitizers make every frame larger.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  const std::string limit = "ulimit -s 1024; ";
+#else
+  const std::string limit = "ulimit -s 64; ";
+#endif
+  for (const char* verb : {"build 'matmul f64 a=?bx?mx?k b=?bx?kx?n' -o \"$2\"", "explain 'gemm f32 m=2 n=3 k=4'"}) {
+    const ProcessResult result = run_shell(limit + "exec \"$1\" " + verb, {GEMMC_COMMAND, path("out")});
+    EXPECT_EQ(result.status, 0) << verb << ": " << result.err;
+  }
+}
+
 TEST_F(CommandEnvironmentTest, ClosedStreamsChangeNoStatusAndNoFile) {
   const auto status = [&](const std::string& words) {
     return run_shell("exec \"$1\" " + words, {GEMMC_COMMAND, path("file"), path("out")}).status;

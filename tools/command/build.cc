@@ -44,8 +44,7 @@ class Progress {
 
 // A kernel that several nodes may share, before it is compiled.
 struct PlannedKernel {
-  Problem problem;  // of the first node that asked for it
-  std::string key_text;
+  KernelPlan plan;
   std::vector<size_t> nodes;                        // indices into Source::nodes
   std::vector<std::vector<std::string>> dim_names;  // of each node
 };
@@ -82,10 +81,11 @@ class Builder {
       return;
     }
     const auto [place, is_new] = kernel_of_key_.emplace(planned->key_text, kernels_.size());
-    if (is_new) kernels_.push_back({*node.problem, planned->key_text, {}, {}});
+    std::vector<std::string> dim_names = planned->canonical.dim_names;
+    if (is_new) kernels_.push_back({*std::move(planned), {}, {}});
     PlannedKernel& kernel = kernels_[place->second];
     kernel.nodes.push_back(index);
-    kernel.dim_names.push_back(std::move(planned->canonical.dim_names));
+    kernel.dim_names.push_back(std::move(dim_names));
   }
 
   void refuse(size_t index, const Status& reason) {
@@ -98,10 +98,12 @@ class Builder {
     std::vector<std::pair<size_t, BundleNode>> served;  // in the order of kernels
     for (size_t i = 0; i < kernels_.size(); ++i) {
       progress.show(i);
-      const PlannedKernel& kernel = kernels_[i];
-      CompileOptions options = options_;
-      if (!name.empty()) options.symbol = kernels_.size() == 1 ? name : name + "_" + key_digits(kernel.key_text);
-      Expected<Artifact> artifact = compile(kernel.problem, target_, options);
+      PlannedKernel& kernel = kernels_[i];
+      if (!name.empty()) {
+        kernel.plan.symbol = kernels_.size() == 1 ? name : name + "_" + key_digits(kernel.plan.key_text);
+        GEMMC_RETURN_IF_ERROR(check_symbol(kernel.plan.symbol));
+      }
+      Expected<Artifact> artifact = compile(kernel.plan);
       if (!artifact && artifact.status().code() == StatusCode::kUnsupported) {
         for (const size_t node : kernel.nodes) refuse(node, artifact.status());
         continue;

@@ -100,7 +100,7 @@ Status explain(const ExplainOptions& options) {
   Explained explained;
   explained.plan = *std::move(planned);
   explained.verdicts = judge_families(explained.plan.canonical.problem, *target);
-  Expected<Artifact> artifact = compile(*node->problem, *target, *compile_options, &explained.code);
+  Expected<Artifact> artifact = compile(explained.plan, &explained.code);
   if (!artifact) return artifact.status().with_node(node_name);
   explained.artifact = *std::move(artifact);
   options.as_json ? print_as_json(*node, options, explained) : print_text(*node, options, explained);

@@ -14,6 +14,7 @@
 #include "core/key.h"
 #include "core/problem_string.h"
 #include "schedules/family_table.h"
+#include "tests/support/compiled.h"
 #include "tests/unit/compiler/object_symbols.h"
 
 namespace gemmc {
@@ -40,7 +41,7 @@ std::optional<Kernel> compile_kernel(const std::string& text, Family family, con
   }
   CompileOptions options;
   options.schedule = heuristic_schedule(family, canonical_problem, kernel.target);
-  Expected<Artifact> artifact = compile(kernel.problem, kernel.target, options, &kernel.texts);
+  Expected<Artifact> artifact = testing::compile_problem(kernel.problem, kernel.target, options, &kernel.texts);
   if (!artifact) {
     ADD_FAILURE() << artifact.status().message();
     return std::nullopt;
@@ -160,7 +161,8 @@ TEST(GeneratedEpilogue, ContractsNothingByItself) {
   const auto ir = [&](const std::string& scalars) {
     Explanation texts;
     const Problem problem = *parse_problem("gemm f32 m=1 n=8 k=1 c=mn " + scalars);
-    const Expected<Artifact> artifact = compile(problem, *parse_target("x86-64-v3"), one_vector, &texts);
+    const Expected<Artifact> artifact =
+        testing::compile_problem(problem, *parse_target("x86-64-v3"), one_vector, &texts);
     EXPECT_TRUE(artifact) << artifact.status().message();
     return texts.llvm_ir;
   };

@@ -7,6 +7,7 @@
 #include "compiler/compile.h"
 #include "core/problem_string.h"
 #include "runtime/kernel.h"
+#include "tests/support/compiled.h"
 
 namespace gemmc {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 Artifact compiled(const std::string& text) {
   Expected<Problem> problem = parse_problem(text);
   EXPECT_TRUE(problem) << problem.status().message();
-  Expected<Artifact> artifact = compile(*problem, *host_target());
+  Expected<Artifact> artifact = testing::compile_problem(*problem, *host_target());
   EXPECT_TRUE(artifact) << artifact.status().message();
   return artifact ? *std::move(artifact) : Artifact{};
 }

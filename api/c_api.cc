@@ -1,5 +1,7 @@
 // The C entry points of include/gemmc/gemmc.h over Session. No exception leaves them.
+#include <algorithm>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <string>
@@ -22,6 +24,7 @@ struct gemmc_kernel {
   std::shared_ptr<const gemmc::Kernel> kernel;
   std::vector<std::string> dim_names;
   size_t stride_count = 0;
+  std::string note;
 };
 
 namespace {
@@ -58,7 +61,8 @@ gemmc_status guarded(Body body) noexcept {
 
 struct Description {
   Problem problem;
-  std::string node_name;  // empty for problem strings
+  std::string node_name;  // this and the note are empty for problem strings
+  std::string note;
 };
 
 Expected<Description> parse_description(const std::string& text) {
@@ -66,13 +70,27 @@ Expected<Description> parse_description(const std::string& text) {
   if (start == std::string::npos || text[start] != '{') {
     Expected<Problem> problem = gemmc::parse_problem(text);
     if (!problem) return problem.status();
-    return Description{*std::move(problem), ""};
+    return Description{*std::move(problem), "", ""};
   }
   Expected<gemmc::Node> node = gemmc::parse_node_json(text, ".");
   if (!node) return node.status();
   Expected<Problem> problem = gemmc::node_to_problem(*node);
   if (!problem) return problem.status();
-  return Description{*std::move(problem), node->name};
+  return Description{*std::move(problem), node->name, gemmc::unbuilt_wishes(*node)};
+}
+
+// What a kernel's uniform entry leaves unchecked because it costs time in every call.
+Status check_fields(const gemmc_call& call) {
+  if (call.size_bytes < sizeof call) {
+    return Status::invalid("size_bytes is " + std::to_string(call.size_bytes) + "; allowed: sizeof(gemmc_call), " +
+                           std::to_string(sizeof call) + ", or more");
+  }
+  const bool has_packed = std::any_of(std::begin(call.packed), std::end(call.packed), [](const void* p) { return p; });
+  if (has_packed || call.scratch != nullptr || call.scratch_bytes != 0 || call.parallel_context != nullptr) {
+    return Status::invalid(
+        "packed, scratch, scratch_bytes or parallel_context is set; allowed: zero, they are reserved");
+  }
+  return Status::ok();
 }
 
 }  // namespace
@@ -108,7 +126,8 @@ GEMMC_EXPORT gemmc_status gemmc_session_kernel(gemmc_session* session, const cha
     Expected<gemmc::Session::Result> result = session->session.kernel(parsed->problem);
     if (!result) return result.status().with_node(parsed->node_name);
     const auto strides = static_cast<size_t>(gemmc::loop_form(result->kernel->artifact().problem).stride_count);
-    *kernel = new gemmc_kernel{std::move(result->kernel), std::move(result->dim_names), strides};
+    *kernel =
+        new gemmc_kernel{std::move(result->kernel), std::move(result->dim_names), strides, std::move(parsed->note)};
     return Status::ok();
   });
 }
@@ -118,11 +137,11 @@ GEMMC_EXPORT void gemmc_kernel_release(gemmc_kernel* kernel) { delete kernel; }
 GEMMC_EXPORT gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const gemmc_call* call) {
   return guarded([&] {
     if (kernel == nullptr || call == nullptr) return Status::invalid("kernel or call is NULL; allowed: neither");
+    GEMMC_RETURN_IF_ERROR(check_fields(*call));
     if (kernel->kernel->entry()(call) == GEMMC_OK) return Status::ok();
     return Status::invalid(
-        "the kernel refuses the call: a negative dimension, batches that do not broadcast, dims or strides that are "
-        "NULL, "
-        "or a small size_bytes");
+        "the kernel refuses the call: a negative dimension, batches that do not broadcast, or dims or strides that are "
+        "NULL");
   });
 }
 
@@ -144,6 +163,10 @@ GEMMC_EXPORT const char* gemmc_kernel_dim_name(const gemmc_kernel* kernel, size_
 
 GEMMC_EXPORT size_t gemmc_kernel_stride_count(const gemmc_kernel* kernel) {
   return kernel == nullptr ? 0 : kernel->stride_count;
+}
+
+GEMMC_EXPORT const char* gemmc_kernel_note(const gemmc_kernel* kernel) {
+  return kernel == nullptr ? nullptr : kernel->note.c_str();
 }
 
 }  // extern "C"

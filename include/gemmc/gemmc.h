@@ -16,7 +16,7 @@ extern "C" {
 
 /* ---- Kernels ---------------------------------------------------------------------------------------------------- */
 
-/* Emitted headers repeat this block, word for word, so that they need no other file; whichever comes first defines it. */
+/* Emitted headers repeat this block, word for word, so that they need no other file; the first one defines it. */
 #ifndef GEMMC_CALL_DEFINED
 #define GEMMC_CALL_DEFINED
 
@@ -73,7 +73,7 @@ void gemmc_session_free(gemmc_session* session);
 gemmc_status gemmc_session_kernel(gemmc_session* session, const char* description, gemmc_kernel** kernel);
 void gemmc_kernel_release(gemmc_kernel* kernel);
 
-/* Runs the kernel on the calling thread. Checks nothing but what the kernel itself checks. */
+/* Runs the kernel on the calling thread. Checks what the kernel itself checks, and that reserved fields are zero. */
 gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const gemmc_call* call);
 /* The functions below answer NULL or 0 for a kernel or an index that is none.
  * The uniform entry itself, for callers that want no indirection. Valid while the kernel is not released. */
@@ -84,6 +84,9 @@ const char* gemmc_kernel_symbol(const gemmc_kernel* kernel);
 size_t gemmc_kernel_dim_count(const gemmc_kernel* kernel);
 const char* gemmc_kernel_dim_name(const gemmc_kernel* kernel, size_t index);
 size_t gemmc_kernel_stride_count(const gemmc_kernel* kernel);
+/* What the description asked for beside this kernel and is not built yet ("training: ..."), one line for people; "" if
+ * nothing. Valid while the kernel is not released. */
+const char* gemmc_kernel_note(const gemmc_kernel* kernel);
 
 #ifdef __cplusplus
 }

@@ -185,6 +185,7 @@ TEST(CApi, NullIsRefusedOrAllowed) {
   EXPECT_EQ(gemmc_kernel_dim_count(nullptr), 0u);
   EXPECT_EQ(gemmc_kernel_dim_name(nullptr, 0), nullptr);
   EXPECT_EQ(gemmc_kernel_stride_count(nullptr), 0u);
+  EXPECT_EQ(gemmc_kernel_note(nullptr), nullptr);
   gemmc_session_free(nullptr);
   gemmc_kernel_release(nullptr);
 }
@@ -202,12 +203,40 @@ TEST(CApi, CallsThatTheKernelRefuses) {
   EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
   EXPECT_TRUE(error_has("NULL")) << gemmc_last_error();
   call.dims = &rows;
-  call.size_bytes = 8;
+  call.size_bytes = sizeof call - 1;
   EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
+  EXPECT_TRUE(error_has("size_bytes is 103; allowed: sizeof(gemmc_call), 104")) << gemmc_last_error();
   EXPECT_EQ(y, std::vector<float>(4, -1)) << "Y is untouched";
   call.size_bytes = sizeof call + 64;
   EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_OK) << "a later version's struct";
   EXPECT_EQ(y, kY);
+}
+
+TEST(CApi, ReservedFieldsMustBeZero) {
+  const Session session;
+  const Kernel kernel(session, "gemm f32 m=2 n=2 k=3 c=n");
+  std::vector<float> y(4, -1);
+  const auto refuses = [&](auto set) {
+    gemmc_call call = call_with(y);
+    set(call);
+    EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
+    EXPECT_TRUE(error_has("allowed: zero, they are reserved")) << gemmc_last_error();
+    EXPECT_EQ(y, std::vector<float>(4, -1)) << "Y is untouched";
+  };
+  for (int i = 0; i < 3; ++i) refuses([&](gemmc_call& call) { call.packed[i] = kA; });
+  refuses([&](gemmc_call& call) { call.scratch = y.data(); });
+  refuses([](gemmc_call& call) { call.scratch_bytes = 1; });
+  refuses([&](gemmc_call& call) { call.parallel_context = y.data(); });
+}
+
+TEST(CApi, NoteSaysWhatIsNotBuilt) {
+  const Session session;
+  const Kernel plain(session, "gemm f32 m=2 n=2 k=3"), forward(session, R"({"op_type": "Gemm", "opset": 13,
+      "inputs": [{"name": "x", "dtype": "float32", "shape": [2, 3]}, {"name": "w", "dtype": "float32", "shape": [3, 2]}],
+      "outputs": ["y"], "training": true})");
+  EXPECT_STREQ(gemmc_kernel_note(plain.handle), "");
+  EXPECT_STREQ(gemmc_kernel_note(forward.handle),
+               "training: the backward kernels are not built yet, only the forward one is");
 }
 
 TEST(CApi, LastErrorBelongsToItsThread) {

@@ -331,7 +331,7 @@ Status infer_dequantize(const Inference& inference) {
     return zero_point->dims == scale.dims || (element_count(zero_point->dims) == 1 && element_count(scale.dims) == 1);
   };
   if (zero_point != nullptr && (!is_one_shape() || zero_point->type != expr->inputs[0]->type)) {
-    return malformed(inference, fmt::format("zero point is {} [{}], has to be {} [{}]",
+    return malformed(inference, fmt::format("zero point is {} [{}]; allowed: {} [{}]",
                                             element_type_name(zero_point->type), fmt::join(zero_point->dims, ", "),
                                             element_type_name(expr->inputs[0]->type), fmt::join(scale.dims, ", ")));
   }

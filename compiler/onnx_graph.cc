@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "compiler/onnx_constant_ops.h"
+#include "compiler/onnx_declared.h"
+#include "compiler/onnx_functions.h"
 #include "compiler/onnx_names.h"
 #include "compiler/onnx_shapes.h"
 #include "core/text.h"
@@ -29,26 +30,10 @@ constexpr int kMaxCallDepth = 32;
 constexpr size_t kMaxNameBytes = 1024;
 constexpr size_t kMaxPathBytes = 8192;
 
-using OpsetVersions = std::unordered_map<std::string, int64_t>;
 using GraphResults = std::vector<const Value*>;
 using TypesByName = std::unordered_map<std::string_view, const TypeProto*>;
 
-std::string standard_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
-
 std::string joined(const std::string& path, const std::string& step) { return path.empty() ? step : path + "/" + step; }
-
-template <typename Imports>
-Expected<OpsetVersions> opset_versions(const Imports& imports) {
-  OpsetVersions versions;
-  for (const ::onnx::OperatorSetIdProto& import : imports) {
-    const auto [entry, is_new] = versions.emplace(standard_domain(import.domain()), import.version());
-    if (!is_new && entry->second != import.version()) {
-      return Status::invalid(fmt::format("opset_import has domain {} twice, with versions {} and {}",
-                                         in_quotes(import.domain()), entry->second, import.version()));
-    }
-  }
-  return versions;
-}
 
 struct Scope {
   const Scope* outer = nullptr;
@@ -66,7 +51,7 @@ struct Scope {
 // What the nodes of one list have in common.
 struct Place {
   const OpsetVersions& opsets;
-  const FunctionAttributes* call;  // null outside functions
+  const FunctionAttributes* call;  // see OnnxOp
   std::string path;
   int subgraph_depth;
   int call_depth;
@@ -78,54 +63,23 @@ class Walk {
       : model_(model), files_(files), table_(table) {}
 
   Expected<FoundNodes> run() {
-    GEMMC_RETURN_IF_ERROR(index_functions());
-    Expected<OpsetVersions> opsets = opset_versions(model_.opset_import());
+    Expected<OnnxFunctions> functions = OnnxFunctions::index(model_);
+    if (!functions) return functions.status();
+    functions_ = *std::move(functions);
+    const Expected<OpsetVersions> opsets = opset_versions(model_);
     if (!opsets) return opsets.status();
     const Expected<GraphResults> results = walk_graph(model_.graph(), nullptr, {*opsets, nullptr, "", 0, 0});
     if (!results) return results.status();
-    for (Function* function : in_file_order_) {
+    for (OnnxFunction* function : functions_.in_file_order()) {
       if (function->is_walked) continue;
       const std::vector<Value*> inputs = unknown_inputs(*function->proto);
-      Expected<std::vector<Value*>> outputs = walk_function(*function, inputs, &found_.calls.emplace_back(), "", 1);
+      Expected<std::vector<Value*>> outputs = walk_function(*function, inputs, nullptr, "", 1);
       if (!outputs) return outputs.status();
     }
     return std::move(found_);
   }
 
  private:
-  struct Function {
-    const FunctionProto* proto = nullptr;
-    OpsetVersions opsets;
-    bool is_walked = false;
-    bool is_open = false;  // being walked now
-  };
-
-  static std::string function_key(const std::string& domain, const std::string& name, const std::string& overload) {
-    return fmt::format("{}\n{}\n{}", standard_domain(domain), name, overload);
-  }
-
-  Status index_functions() {
-    for (const FunctionProto& proto : model_.functions()) {
-      Expected<OpsetVersions> opsets = opset_versions(proto.opset_import());
-      if (!opsets) return opsets.status();
-      const auto [entry, is_new] = functions_.try_emplace(function_key(proto.domain(), proto.name(), proto.overload()),
-                                                          Function{&proto, *std::move(opsets)});
-      if (!is_new) return Status::invalid(fmt::format("function {} is defined twice", function_name(proto)));
-      in_file_order_.push_back(&entry->second);
-    }
-    return Status::ok();
-  }
-
-  static std::string function_name(const FunctionProto& proto) {
-    return in_quotes(fmt::format("{}:{}", proto.domain(), proto.name()));
-  }
-
-  Function* find_function(const NodeProto& node) {
-    if (functions_.empty()) return nullptr;
-    const auto found = functions_.find(function_key(node.domain(), node.op_type(), node.overload()));
-    return found != functions_.end() ? &found->second : nullptr;
-  }
-
   Status charge_work(int64_t amount) {
     work_ += amount;
     if (work_ <= kMaxWork) return Status::ok();
@@ -135,63 +89,13 @@ class Walk {
                     kMaxWork));
   }
 
+  DimNames dim_names() const { return open_functions_ > 0 ? DimNames::kFunction : DimNames::kModel; }
+
   // Makes a new tensor visible.
   Expected<Value*> define(Scope& scope, const std::string& name) {
     const auto [entry, is_new] = scope.values.try_emplace(name, nullptr);
     if (!is_new) return Status::invalid(fmt::format("tensor {} is defined twice", in_quotes(name)));
     return entry->second = table_.make(name);
-  }
-
-  // Adds what the model says of the tensor. A size that was inferred is nearer to the truth than a written one, which
-  // tools leave stale; a written name is better than an unknown size.
-  Status declare(Value& value, const TypeProto& type) {
-    if (type.value_case() != TypeProto::kTensorType && type.value_case() != TypeProto::kSparseTensorType) {
-      return Status::ok();
-    }
-    const bool is_sparse = type.value_case() == TypeProto::kSparseTensorType;
-    if (value.type == 0)
-      value.type = is_sparse ? type.sparse_tensor_type().elem_type() : type.tensor_type().elem_type();
-    if (!(is_sparse ? type.sparse_tensor_type().has_shape() : type.tensor_type().has_shape())) return Status::ok();
-    const ::onnx::TensorShapeProto& written =
-        is_sparse ? type.sparse_tensor_type().shape() : type.tensor_type().shape();
-    const auto rank = static_cast<size_t>(written.dim_size());
-    if (rank > kMaxRank) {
-      return Status::invalid(
-          fmt::format("tensor {} has rank {}, allowed are up to {}", in_quotes(value.name), rank, kMaxRank));
-    }
-    if (value.shape && value.shape->size() != rank) return Status::ok();
-    SymShape shape;
-    for (size_t axis = 0; axis < rank; ++axis) {
-      Expected<SymDim> dim = declared_dim(value, axis, written.dim(static_cast<int>(axis)));
-      if (!dim) return dim.status();
-      const bool is_unknown = *dim == ValueTable::unknown(value, axis);
-      const bool has_better = value.shape && (is_unknown || !is_symbol((*value.shape)[axis]));
-      shape.push_back(has_better ? (*value.shape)[axis] : *dim);
-    }
-    value.shape = std::move(shape);
-    return Status::ok();
-  }
-
-  Expected<SymDim> declared_dim(const Value& value, size_t axis, const ::onnx::TensorShapeProto::Dimension& dim) {
-    const SymDim unknown = ValueTable::unknown(value, axis);
-    if (dim.has_dim_param()) {
-      // "?" is how some exporters write an unknown size: no name, since two of them need not be equal.
-      if (dim.dim_param().empty() || dim.dim_param() == "?") return unknown;
-      if (!is_printable_name(dim.dim_param(), kMaxDimNameBytes)) {
-        return Status::invalid(
-            fmt::format("tensor {} has a dimension named {}, allowed are up to {} bytes of printable "
-                        "UTF-8",
-                        in_quotes(value.name), in_quotes(dim.dim_param()), kMaxDimNameBytes));
-      }
-      // Names inside a function are the function's own: equal ones in two calls need not be equal sizes.
-      return open_functions_ > 0 ? unknown : table_.named(dim.dim_param());
-    }
-    if (dim.dim_value() < 0) {
-      return Status::invalid(fmt::format("tensor {} has dimension {}, but has to have dimensions >= 0",
-                                         in_quotes(value.name), dim.dim_value()));
-    }
-    // Some tools write 0 for "unknown"; a run-time dimension is right for both.
-    return dim.dim_value() == 0 ? unknown : SymDim{dim.dim_value()};
   }
 
   Expected<GraphResults> walk_graph(const GraphProto& graph, const Scope* outer, const Place& place) {
@@ -222,7 +126,7 @@ class Walk {
     for (const ::onnx::ValueInfoProto& input : graph.input()) {
       Expected<Value*> value = define(scope, input.name());
       if (!value) return value.status();
-      GEMMC_RETURN_IF_ERROR(declare(**value, input.type()));
+      GEMMC_RETURN_IF_ERROR(declare(**value, input.type(), dim_names(), table_));
     }
     std::unordered_set<std::string_view> initialized;
     const auto initialize = [&](const std::string& name, Expected<Constant> constant) {
@@ -279,7 +183,7 @@ class Walk {
       inputs.push_back(value != nullptr ? *value : nullptr);
     }
 
-    if (Function* function = find_function(node)) {
+    if (OnnxFunction* function = functions_.find(node)) {
       Expected<std::vector<Value*>> results = call_function(op, *function, inputs, place);
       if (!results) return results.status();
       return bind_outputs(op, *results, scope, types);
@@ -295,7 +199,10 @@ class Walk {
       if (!value) return value.status();
       outputs.push_back(*value);
     }
-    GEMMC_RETURN_IF_ERROR(infer_outputs({op, inputs, outputs, files_}));
+    const auto is_unknown = [&](const AttributeProto& attribute) { return op.is_unknown(attribute); };
+    if (std::none_of(node.attribute().begin(), node.attribute().end(), is_unknown)) {
+      GEMMC_RETURN_IF_ERROR(infer_outputs({op, inputs, outputs, files_}));
+    }
     if (op.is_standard() && node.op_type() == "If") join_branches(*bodies, outputs);
     for (Value* output : outputs) {
       if (output != nullptr) GEMMC_RETURN_IF_ERROR(refine(*output, output->name, types));
@@ -307,7 +214,7 @@ class Walk {
   Status refine(Value& value, std::string_view name, const TypesByName& types) {
     if (value.shape && value.shape->size() > kMaxRank) value.shape.reset();
     const auto type = types.find(name);
-    return type != types.end() ? declare(value, *type->second) : Status::ok();
+    return type != types.end() ? declare(value, *type->second, dim_names(), table_) : Status::ok();
   }
 
   Status set_opset(OnnxOp& op, const Place& place) {
@@ -380,7 +287,7 @@ class Walk {
   static Status check_names(const OnnxOp& op, const std::string& path) {
     const auto check = [](const char* what, const std::string& name, size_t max_bytes) {
       if (is_printable_name(name, max_bytes)) return Status::ok();
-      return Status::invalid(fmt::format("{} {} has {} bytes, allowed are up to {} of printable UTF-8", what,
+      return Status::invalid(fmt::format("{} {} has {} bytes; allowed: up to {} of printable UTF-8", what,
                                          in_quotes(name), name.size(), max_bytes));
     };
     GEMMC_RETURN_IF_ERROR(check("a node's name", op.node->name(), kMaxNameBytes));
@@ -400,30 +307,25 @@ class Walk {
     return inputs;
   }
 
-  Expected<std::vector<Value*>> call_function(const OnnxOp& op, Function& function, std::vector<Value*> inputs,
+  Expected<std::vector<Value*>> call_function(const OnnxOp& op, OnnxFunction& function, std::vector<Value*> inputs,
                                               const Place& place) {
     const FunctionProto& proto = *function.proto;
     if (inputs.size() > static_cast<size_t>(proto.input_size()) || op.node->output_size() > proto.output_size()) {
-      return Status::invalid(fmt::format(
-          "node {} calls function {} with {} inputs and {} outputs, allowed are {} and {}", in_quotes(op.name()),
-          function_name(proto), inputs.size(), op.node->output_size(), proto.input_size(), proto.output_size()));
+      return Status::invalid(fmt::format("node {} calls function {} with {} inputs and {} outputs; allowed: {} and {}",
+                                         in_quotes(op.name()), function.quoted_name(), inputs.size(),
+                                         op.node->output_size(), proto.input_size(), proto.output_size()));
     }
     inputs.resize(static_cast<size_t>(proto.input_size()), nullptr);
-    FunctionAttributes& attributes = found_.calls.emplace_back();
-    for (const AttributeProto& attribute : proto.attribute_proto()) attributes[attribute.name()] = &attribute;
-    for (const AttributeProto& attribute : op.node->attribute()) {
-      const AttributeProto* given = op.resolve(attribute);
-      if (given != nullptr) attributes[attribute.name()] = given;
-    }
+    const FunctionAttributes& attributes = found_.calls.emplace_back(call_attributes(op, proto));
     return walk_function(function, inputs, &attributes, joined(place.path, op.name()), place.call_depth + 1);
   }
 
   // The values of the function's outputs.
-  Expected<std::vector<Value*>> walk_function(Function& function, const std::vector<Value*>& inputs,
+  Expected<std::vector<Value*>> walk_function(OnnxFunction& function, const std::vector<Value*>& inputs,
                                               const FunctionAttributes* call, const std::string& caller,
                                               int call_depth) {
     const FunctionProto& proto = *function.proto;
-    if (function.is_open) return Status::invalid(fmt::format("function {} calls itself", function_name(proto)));
+    if (function.is_open) return Status::invalid(fmt::format("function {} calls itself", function.quoted_name()));
     if (call_depth > kMaxCallDepth) {
       return Status::invalid(fmt::format("function calls are nested deeper than {}", kMaxCallDepth));
     }
@@ -432,7 +334,7 @@ class Walk {
     for (size_t position = 0; position < inputs.size(); ++position) {
       const std::string& name = proto.input(static_cast<int>(position));
       if (scope.values.emplace(name, inputs[position]).second) continue;
-      return Status::invalid(fmt::format("function {} has input {} twice", function_name(proto), in_quotes(name)));
+      return Status::invalid(fmt::format("function {} has input {} twice", function.quoted_name(), in_quotes(name)));
     }
     const std::string domain = proto.domain().empty() ? "ai.onnx" : proto.domain();
     const std::string path = joined(caller, fmt::format("function {}:{}", domain, proto.name()));
@@ -448,7 +350,7 @@ class Walk {
       Value* const* value = scope.find(name);
       if (value == nullptr) {
         return Status::invalid(
-            fmt::format("output {} of function {} is computed nowhere", in_quotes(name), function_name(proto)));
+            fmt::format("output {} of function {} is computed nowhere", in_quotes(name), function.quoted_name()));
       }
       outputs.push_back(*value);
     }
@@ -472,8 +374,7 @@ class Walk {
   ModelFiles& files_;
   ValueTable& table_;
   FoundNodes found_;
-  std::unordered_map<std::string, Function> functions_;
-  std::vector<Function*> in_file_order_;
+  OnnxFunctions functions_;
   int open_functions_ = 0;
   int64_t work_ = 0;
 };

@@ -36,7 +36,12 @@ class Description {
     node.op_type = proto.op_type();
     node.opset = found.op.opset;
     node.outputs.assign(proto.output().begin(), proto.output().end());
-    for (const AttributeProto& attribute : proto.attribute()) node.attributes.push_back(describe(found.op, attribute));
+    for (const AttributeProto& attribute : proto.attribute()) {
+      const AttributeProto* given = found.op.resolve(attribute);
+      // A reference to an attribute that the function's caller leaves out is an attribute that is not there.
+      if (given == nullptr && !found.op.is_unknown(attribute)) continue;
+      node.attributes.push_back(describe(attribute.name(), given));
+    }
     for (size_t position = 0; position < found.inputs.size(); ++position) {
       const Value* value = found.inputs[position];
       Expected<NodeInput> input = describe(proto.input(static_cast<int>(position)), value, node.op_type);
@@ -59,10 +64,10 @@ class Description {
  private:
   static constexpr size_t kShownBytes = 100;
 
-  static NodeAttribute describe(const OnnxOp& op, const AttributeProto& written) {
+  // `given` is null where the value cannot be known: then it is none that node_to_problem() takes.
+  static NodeAttribute describe(const std::string& name, const AttributeProto* given) {
     NodeAttribute attribute;
-    attribute.name = written.name();
-    const AttributeProto* given = op.resolve(written);
+    attribute.name = name;
     if (given == nullptr) return attribute;
     // Old models leave the type out.
     const bool is_typed = given->type() != AttributeProto::UNDEFINED;
@@ -125,7 +130,7 @@ class Description {
 Status check_sizes(const std::map<std::string, int64_t>& bindings) {
   for (const auto& [name, size] : bindings) {
     if (size < 0) {
-      return Status::invalid(fmt::format("dimension {} is bound to {}, allowed are sizes >= 0", in_quotes(name), size));
+      return Status::invalid(fmt::format("dimension {} is bound to {}; allowed: 0 and more", in_quotes(name), size));
     }
   }
   return Status::ok();

@@ -19,6 +19,13 @@ const ::onnx::AttributeProto* OnnxOp::resolve(const ::onnx::AttributeProto& attr
   return given != call->end() ? given->second : nullptr;
 }
 
+bool OnnxOp::is_unknown(const ::onnx::AttributeProto& attribute) const {
+  if (attribute.ref_attr_name().empty()) return false;
+  if (call == nullptr) return true;
+  const auto given = call->find(attribute.ref_attr_name());
+  return given != call->end() && given->second == nullptr;
+}
+
 const ::onnx::AttributeProto* OnnxOp::attribute(std::string_view name) const {
   for (const ::onnx::AttributeProto& attribute : node->attribute()) {
     if (attribute.name() == name) return resolve(attribute);

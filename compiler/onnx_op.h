@@ -16,12 +16,12 @@ class NodeProto;
 
 namespace gemmc {
 
-// What a call gives to a function, by attribute name, with the function's defaults.
+// What a call gives to a function, by attribute name, with the function's defaults. Null: it cannot be known.
 using FunctionAttributes = std::unordered_map<std::string_view, const ::onnx::AttributeProto*>;
 
 struct OnnxOp {
   const ::onnx::NodeProto* node = nullptr;
-  const FunctionAttributes* call = nullptr;  // null outside functions
+  const FunctionAttributes* call = nullptr;  // null outside functions, and in one that nothing calls
   int64_t opset = 0;                         // of the node's domain
   size_t index = 0;                          // of the node in its graph
 
@@ -33,6 +33,8 @@ struct OnnxOp {
   // The attribute, or the caller's where it is a reference to one; null where the node or the caller gives none.
   const ::onnx::AttributeProto* attribute(std::string_view name) const;
   const ::onnx::AttributeProto* resolve(const ::onnx::AttributeProto& attribute) const;
+  // Whether the attribute is a reference to one that no call gives, so that a default may not take its place either.
+  bool is_unknown(const ::onnx::AttributeProto& attribute) const;
   int64_t integer(std::string_view name, int64_t otherwise) const;
   std::optional<std::vector<int64_t>> integers(std::string_view name) const;
 };

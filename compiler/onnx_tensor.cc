@@ -120,7 +120,7 @@ Expected<ExternalPlace> external_place(const TensorProto& tensor, const std::str
     if (entry.key() != "offset" && entry.key() != "length") continue;
     const std::optional<int64_t> number = parse_int64(entry.value());
     if (!number || *number < 0) {
-      return Status::invalid(fmt::format("external data of tensor {}: {} is {}, but has to be a number >= 0",
+      return Status::invalid(fmt::format("external data of tensor {}: {} is {}; allowed: a number of 0 and more",
                                          in_quotes(label), entry.key(), in_quotes(entry.value())));
     }
     if (entry.key() == "offset") place.offset = static_cast<uint64_t>(*number);
@@ -158,8 +158,7 @@ Expected<std::vector<uint8_t>> narrow(const Field& field, size_t width, int64_t 
   for (int index = 0; index < field.size(); ++index) {
     const auto value = static_cast<int64_t>(field[index]);
     if (value < low || value > high) {
-      return Status::invalid(
-          fmt::format("tensor {} holds {}, allowed are {} to {}", in_quotes(label), value, low, high));
+      return Status::invalid(fmt::format("tensor {} holds {}; allowed: {} to {}", in_quotes(label), value, low, high));
     }
     std::memcpy(bytes.data() + static_cast<size_t>(index) * width, &value, width);
   }
@@ -241,13 +240,13 @@ std::optional<int64_t> element_count(std::span<const int64_t> dims) {
 Expected<std::vector<int64_t>> check_tensor(const TensorProto& tensor, const std::string& label) {
   if (static_cast<size_t>(tensor.dims_size()) > kMaxRank) {
     return Status::invalid(
-        fmt::format("tensor {} has rank {}, allowed are up to {}", in_quotes(label), tensor.dims_size(), kMaxRank));
+        fmt::format("tensor {} has rank {}; allowed: up to {}", in_quotes(label), tensor.dims_size(), kMaxRank));
   }
   std::vector<int64_t> dims(tensor.dims().begin(), tensor.dims().end());
   for (const int64_t dim : dims) {
     if (dim < 0) {
       return Status::invalid(
-          fmt::format("tensor {} has dimension {}, but has to have dimensions >= 0", in_quotes(label), dim));
+          fmt::format("tensor {} has a dimension of {}; allowed: 0 and more", in_quotes(label), dim));
     }
   }
   const std::optional<int64_t> count = element_count(dims);

@@ -77,10 +77,10 @@ std::string bundle_name(std::string_view text) {
 Status check_symbol(std::string_view symbol) {
   if (symbol.empty() || is_digit(symbol[0]) || !std::all_of(symbol.begin(), symbol.end(), is_identifier_char)) {
     return Status::invalid(
-        fmt::format("name '{}' is not a C identifier (allowed: letters, digits and '_', no digit first)", symbol));
+        fmt::format("name '{}' is not a C identifier; allowed: letters, digits and '_', no digit first", symbol));
   }
   if (symbol.size() > kLongestSymbol) {
-    return Status::invalid(fmt::format("name has {} characters (allowed: up to {})", symbol.size(), kLongestSymbol));
+    return Status::invalid(fmt::format("name has {} characters; allowed: up to {}", symbol.size(), kLongestSymbol));
   }
   if (symbol[0] == '_') return Status::invalid(fmt::format("name '{}' starts with '_', which C reserves", symbol));
   if (symbol == "gemmc" || symbol.starts_with("gemmc_") || symbol.starts_with("GEMMC_")) {

@@ -393,7 +393,7 @@ TEST_F(CommandTest, WrongValuesAreNamedWithWhatIsAllowed) {
   EXPECT_TRUE(has(failure({"build", p, "-o", out, "--target", "pentium"}), "pentium"));
   EXPECT_EQ(
       failure({"build", p, "-o", out, "--name", "a b"}),
-      "2: gemmc: error: --name: name 'a b' is not a C identifier (allowed: letters, digits and '_', no digit first)");
+      "2: gemmc: error: --name: name 'a b' is not a C identifier; allowed: letters, digits and '_', no digit first");
   EXPECT_TRUE(has(failure({"list", write("bad.onnx", "no model")}), path("bad.onnx")));
   EXPECT_TRUE(failure({"list", write("bad.json", "{\"op_type\": ")}).starts_with("2: gemmc: error: "));
 }

@@ -241,7 +241,7 @@ TEST(OnnxTrap, FunctionsWithWrongCalls) {
   NodeProto call = node("F", {"A", "A"}, {"b"}, {}, "call");
   call.set_domain("my");
   *made.mutable_graph()->add_node() = call;
-  EXPECT_EQ(refusal(made), "node 'call' calls function 'my:F' with 2 inputs and 1 outputs, allowed are 1 and 1");
+  EXPECT_EQ(refusal(made), "node 'call' calls function 'my:F' with 2 inputs and 1 outputs; allowed: 1 and 1");
   made.mutable_graph()->mutable_node(0)->mutable_input()->RemoveLast();
   made.mutable_functions(0)->set_output(0, "nowhere");
   EXPECT_EQ(refusal(made), "output 'nowhere' of function 'my:F' is computed nowhere");
@@ -271,18 +271,18 @@ TEST(OnnxTrap, ShapesAndNamesOutOfBounds) {
     return made;
   };
   EXPECT_EQ(refusal(with_input(value_info("A", kFloat, "b,-1"))),
-            "tensor 'A' has dimension -1, but has to have dimensions >= 0");
+            "tensor 'A' has a dimension of -1; allowed: 0 and more");
   std::string dims = "1";
   for (size_t rank = 0; rank < kMaxRank; ++rank) dims += ",1";
-  EXPECT_EQ(refusal(with_input(value_info("A", kFloat, dims))), "tensor 'A' has rank 33, allowed are up to 32");
+  EXPECT_EQ(refusal(with_input(value_info("A", kFloat, dims))), "tensor 'A' has rank 33; allowed: up to 32");
   EXPECT_EQ(refusal(with_input(value_info("A", kFloat, "a\nb"))),
-            "tensor 'A' has a dimension named 'a\\x0ab', allowed are up to 256 bytes of printable UTF-8");
-  EXPECT_NE(refusal(with_input(value_info("A", kFloat, std::string(257, 'x')))).find("allowed are up to 256 bytes"),
+            "tensor 'A' has a dimension named 'a\\x0ab'; allowed: up to 256 bytes of printable UTF-8");
+  EXPECT_NE(refusal(with_input(value_info("A", kFloat, std::string(257, 'x')))).find("allowed: up to 256 bytes"),
             std::string::npos);
   EXPECT_EQ(refusal(with_nodes({node("MatMul", {"A", "A"}, {"y"}, {}, "a\tb")})),
-            "a node's name 'a\\x09b' has 3 bytes, allowed are up to 1024 of printable UTF-8");
+            "a node's name 'a\\x09b' has 3 bytes; allowed: up to 1024 of printable UTF-8");
   EXPECT_EQ(refusal(with_nodes({node("MatMul", {"A", "A"}, {"\xff"})})),
-            "a tensor's name '\\xff' has 1 bytes, allowed are up to 1024 of printable UTF-8");
+            "a tensor's name '\\xff' has 1 bytes; allowed: up to 1024 of printable UTF-8");
 }
 
 TEST(OnnxTrap, TensorsThatPromiseMoreThanTheyHold) {

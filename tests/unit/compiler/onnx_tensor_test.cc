@@ -107,16 +107,16 @@ TEST(OnnxTensor, SizesHaveToAgree) {
 TEST(OnnxTensor, ValuesHaveToFitTheirType) {
   TensorProto tensor = typed(TensorProto::INT8, {1});
   tensor.add_int32_data(128);
-  EXPECT_EQ(message(tensor), "tensor 'w' holds 128, allowed are -128 to 127");
+  EXPECT_EQ(message(tensor), "tensor 'w' holds 128; allowed: -128 to 127");
 }
 
 TEST(OnnxTensor, ShapesHaveToBeSane) {
-  EXPECT_EQ(message(typed(TensorProto::FLOAT, {-1})), "tensor 'w' has dimension -1, but has to have dimensions >= 0");
+  EXPECT_EQ(message(typed(TensorProto::FLOAT, {-1})), "tensor 'w' has a dimension of -1; allowed: 0 and more");
   const int64_t big = int64_t{1} << 40;
   EXPECT_EQ(message(typed(TensorProto::FLOAT, {big, big})),
             "tensor 'w' has shape [1099511627776, 1099511627776], too large to address");
   EXPECT_EQ(message(typed(TensorProto::FLOAT, std::vector<int64_t>(kMaxRank + 1, 1))),
-            "tensor 'w' has rank 33, allowed are up to 32");
+            "tensor 'w' has rank 33; allowed: up to 32");
 }
 
 TEST(OnnxTensor, TypesOutsideTheEightHaveNamesButNoDType) {
@@ -203,7 +203,7 @@ TEST_F(OnnxExternalData, HasToLieInsideItsFile) {
             "external data of tensor 'w' has length 12, its shape needs 16");
   for (const char* number : {"-4", "4x", "", "99999999999999999999"}) {
     EXPECT_EQ(message({{"location", "weights.bin"}, {"offset", number}}),
-              std::string("external data of tensor 'w': offset is '") + number + "', but has to be a number >= 0");
+              std::string("external data of tensor 'w': offset is '") + number + "'; allowed: a number of 0 and more");
   }
 }
 

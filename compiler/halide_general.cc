@@ -1,6 +1,6 @@
 // The general family: one block of the product per call, with run-time sizes; pipelines.h has the functions' contract.
-// Regions that are not whole vectors or panels are separate updates, so that nothing is masked and no operand is read or
-// written outside its bounds.
+// Regions that are not whole vectors or panels are separate updates, so that nothing is masked and no operand is read
+// or written outside its bounds.
 #include "compiler/halide_families.h"
 #include "compiler/halide_numeric.h"
 #include "compiler/pipelines.h"
@@ -24,7 +24,8 @@ struct GeneralBuilder {
   const Halide::Type summed = accumulator_type(problem.dtype);
 
   // Where the innermost stride is not known now but is 1 at the call, vectors of it are loaded and stored whole.
-  static void specialize_unit_stride(Halide::Stage stage, std::vector<std::pair<Halide::OutputImageParam, StrideExpr>> buffers) {
+  static void specialize_unit_stride(Halide::Stage stage,
+                                     std::vector<std::pair<Halide::OutputImageParam, StrideExpr>> buffers) {
     Expr all_unit;
     for (auto& [buffer, stride] : buffers) {
       if (stride.static_value()) continue;
@@ -47,7 +48,8 @@ struct GeneralBuilder {
 
     // Whole vectors of columns; then the columns left over, one by one.
     RDom whole({{0, lanes}, {0, kb}, {0, nb / lanes}}, "whole");
-    packed(whole.z % vectors * lanes + whole.x, whole.y, whole.z / vectors) = element(whole.z * lanes + whole.x, whole.y);
+    packed(whole.z % vectors * lanes + whole.x, whole.y, whole.z / vectors) =
+        element(whole.z * lanes + whole.x, whole.y);
     Halide::Stage whole_stage = packed.update(0);
     whole_stage.allow_race_conditions().vectorize(whole.x);
     specialize_unit_stride(whole_stage, {{b, form.b.col}});

@@ -34,8 +34,7 @@ Expr float16_to_float_in_integers(const Expr& bits) {
   const Expr normal = (magnitude << 13) + u32((127 - 15) << 23);
   const Expr special = (magnitude << 13) + u32((255 - 31) << 23);
   const Expr quiet = select(magnitude > 0x7c00, u32(0x400000), u32(0));
-  return reinterpret<float>(
-      sign | select(magnitude < 0x400, subnormal, magnitude >= 0x7c00, special | quiet, normal));
+  return reinterpret<float>(sign | select(magnitude < 0x400, subnormal, magnitude >= 0x7c00, special | quiet, normal));
 }
 
 Expr float_to_float16_in_integers(const Expr& value) {
@@ -48,8 +47,8 @@ Expr float_to_float16_in_integers(const Expr& value) {
   // Below 2^-14: the unit in the last place of 0.5 is 2^-24, the smallest binary16, so the addition rounds for us.
   const Expr subnormal = reinterpret<uint32_t>(reinterpret<float>(magnitude) + 0.5f) - u32(0x3f000000);
   const Expr finite = select(magnitude < u32(0x38800000), subnormal, normal);
-  return cast<uint16_t>(
-      sign | select(magnitude > u32(0x7f800000), nan, magnitude >= u32(0x477ff000), u32(0x7c00), finite));
+  return cast<uint16_t>(sign |
+                        select(magnitude > u32(0x7f800000), nan, magnitude >= u32(0x477ff000), u32(0x7c00), finite));
 }
 
 Expr marked_product(const Expr& a, const Expr& b) {
@@ -135,10 +134,14 @@ Expr Numeric::finish_float(const Expr& acc, const Expr& c) const {
     const Expr addend = to_accumulator(c);
     const Expr beta = Halide::Internal::make_const(type, problem_.beta);
     // LLVM would make a negation of a marked product with -1, and a constant of one with NaN. fma(-1, C, t) is t - C.
-    if (problem_.beta == 1.0f) t = t + addend;
-    else if (problem_.beta == -1.0f) t = t - addend;
-    else if (std::isnan(problem_.beta)) t = t + addend * beta;
-    else t = t + marked_product(addend, beta);
+    if (problem_.beta == 1.0f)
+      t = t + addend;
+    else if (problem_.beta == -1.0f)
+      t = t - addend;
+    else if (std::isnan(problem_.beta))
+      t = t + addend * beta;
+    else
+      t = t + marked_product(addend, beta);
   }
   return from_accumulator(t);
 }
@@ -165,7 +168,8 @@ Expr Numeric::from_accumulator(const Expr& acc) const {
     case DType::kBFloat16:
       return float_to_bfloat16(acc);
     case DType::kFloat16:
-      return has_f16c_ ? reinterpret(Halide::UInt(16), cast(Halide::Float(16), acc)) : float_to_float16_in_integers(acc);
+      return has_f16c_ ? reinterpret(Halide::UInt(16), cast(Halide::Float(16), acc))
+                       : float_to_float16_in_integers(acc);
     default:
       return acc;
   }

@@ -1,5 +1,5 @@
-// The tiled family: Y is cut into rectangles, each computed by register tiles of one exact size over all of K. Nothing is
-// masked and nothing is computed twice, so nothing outside the operands is touched and C may be Y.
+// The tiled family: Y is cut into rectangles, each computed by register tiles of one exact size over all of K. Nothing
+// is masked and nothing is computed twice, so nothing outside the operands is touched and C may be Y.
 //
 //            full column tiles (nr)      rest: vectors, then half vectors ... one column
 //          +----------+----------+----+--+-+
@@ -75,9 +75,9 @@ struct TiledBuilder {
     const auto column = [&](const Expr& tile, const Expr& x) { return cols.start + tile * cols.size + x; };
     const auto row = [&](const Expr& tile, const Expr& r) { return rows.start + tile * rows.size + r; };
     acc(x, r, tile_x, tile_r) = Halide::cast(summed, 0);
-    acc(x, r, tile_x, tile_r) = numeric.multiply_add(
-        acc(x, r, tile_x, tile_r), numeric.to_accumulator(a(products, row(tile_r, r))),
-        numeric.to_accumulator(b(column(tile_x, x), products)));
+    acc(x, r, tile_x, tile_r) =
+        numeric.multiply_add(acc(x, r, tile_x, tile_r), numeric.to_accumulator(a(products, row(tile_r, r))),
+                             numeric.to_accumulator(b(column(tile_x, x), products)));
 
     RDom at({{0, cols.size}, {0, rows.size}, {0, rows.count}, {0, cols.count}}, "at" + suffix);
     const Expr out_x = column(at.w, at.x), out_r = row(at.z, at.y);

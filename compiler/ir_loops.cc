@@ -4,8 +4,8 @@ namespace gemmc {
 namespace {
 
 // A loop whose test stands at the end, entered from `entry` (the current block); control continues after it.
-void emit_bottom_tested_loop(llvm::IRBuilder<>& builder, llvm::BasicBlock* entry, llvm::BasicBlock* after, llvm::Value* extent,
-                             llvm::Value* step, const std::function<void(llvm::Value*)>& body) {
+void emit_bottom_tested_loop(llvm::IRBuilder<>& builder, llvm::BasicBlock* entry, llvm::BasicBlock* after,
+                             llvm::Value* extent, llvm::Value* step, const std::function<void(llvm::Value*)>& body) {
   llvm::Function* function = entry->getParent();
   llvm::BasicBlock* loop = llvm::BasicBlock::Create(builder.getContext(), "loop", function, after);
   builder.CreateBr(loop);
@@ -30,7 +30,8 @@ bool runs_once(llvm::Value* extent, llvm::Value* step) {
 
 void emit_loop(llvm::IRBuilder<>& builder, llvm::Value* extent, llvm::Value* step,
                const std::function<void(llvm::Value*)>& body) {
-  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(extent); constant != nullptr && constant->isZero()) return;
+  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(extent); constant != nullptr && constant->isZero())
+    return;
   if (llvm::isa<llvm::ConstantInt>(extent)) {
     emit_loop_at_least_once(builder, extent, step, body);
     return;

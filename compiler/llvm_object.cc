@@ -38,13 +38,15 @@ void initialize_llvm() {
 
 std::string text(llvm::Error error) { return llvm::toString(std::move(error)); }
 
-Expected<std::unique_ptr<llvm::Module>> link_pipelines(llvm::LLVMContext& context, const std::vector<Pipeline>& pipelines) {
+Expected<std::unique_ptr<llvm::Module>> link_pipelines(llvm::LLVMContext& context,
+                                                       const std::vector<Pipeline>& pipelines) {
   auto linked = std::make_unique<llvm::Module>("gemmc", context);
   linked->setTargetTriple(llvm::Triple(kTriple));
   for (const Pipeline& pipeline : pipelines) {
     llvm::MemoryBufferRef buffer(pipeline.bitcode, pipeline.function);
     auto module = llvm::parseBitcodeFile(buffer, context);
-    if (!module) return Status::internal(fmt::format("LLVM, reading {}: {}", pipeline.function, text(module.takeError())));
+    if (!module)
+      return Status::internal(fmt::format("LLVM, reading {}: {}", pipeline.function, text(module.takeError())));
     (*module)->getFunction(pipeline.function)->setName(kPipelinePrefix + pipeline.function);
     if (linked->getDataLayoutStr().empty()) linked->setDataLayout((*module)->getDataLayout());
     if (llvm::Linker::linkModules(*linked, std::move(*module))) {
@@ -104,7 +106,8 @@ void run_passes(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.run(module, modules);
 }
 
-Expected<llvm::SmallVector<char, 0>> emit(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type) {
+Expected<llvm::SmallVector<char, 0>> emit(llvm::Module& module, llvm::TargetMachine& machine,
+                                          llvm::CodeGenFileType type) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
@@ -117,8 +120,9 @@ Expected<llvm::SmallVector<char, 0>> emit(llvm::Module& module, llvm::TargetMach
 
 }  // namespace
 
-Expected<ObjectCode> emit_object(const std::vector<Pipeline>& pipelines, const Problem& problem, const Schedule& schedule,
-                                 const Target& target, const std::string& symbol, bool with_texts) {
+Expected<ObjectCode> emit_object(const std::vector<Pipeline>& pipelines, const Problem& problem,
+                                 const Schedule& schedule, const Target& target, const std::string& symbol,
+                                 bool with_texts) {
   initialize_llvm();
   llvm::LLVMContext context;
   auto linked = link_pipelines(context, pipelines);

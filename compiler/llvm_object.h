@@ -23,8 +23,9 @@ struct ObjectCode {
   std::string assembly;  // only where asked for
 };
 
-Expected<ObjectCode> emit_object(const std::vector<Pipeline>& pipelines, const Problem& problem, const Schedule& schedule,
-                                 const Target& target, const std::string& symbol, bool with_texts);
+Expected<ObjectCode> emit_object(const std::vector<Pipeline>& pipelines, const Problem& problem,
+                                 const Schedule& schedule, const Target& target, const std::string& symbol,
+                                 bool with_texts);
 
 // LLVM's version, "22.1.8".
 std::string llvm_version();

@@ -35,7 +35,8 @@ class HalideBuffers {
     // min, extent, stride, flags
     dimension_ = llvm::StructType::create(context, {i32, i32, i32, i32}, "halide_dimension");
     // device, device interface, host, flags, type (code, bits, lanes), dimensions, dim, padding
-    buffer_ = llvm::StructType::create(context, {i64, pointer, pointer, i64, i8, i8, i16, i32, pointer, pointer}, "halide_buffer");
+    buffer_ = llvm::StructType::create(context, {i64, pointer, pointer, i64, i8, i8, i16, i32, pointer, pointer},
+                                       "halide_buffer");
   }
 
   Value* make(Value* host, const std::vector<BufferDim>& dims) {
@@ -52,7 +53,8 @@ class HalideBuffers {
     }
     Value* buffer = stack(buffer_);
     builder_.CreateStore(host, builder_.CreateStructGEP(buffer_, buffer, 2));
-    builder_.CreateStore(builder_.getInt32(static_cast<uint32_t>(dims.size())), builder_.CreateStructGEP(buffer_, buffer, 7));
+    builder_.CreateStore(builder_.getInt32(static_cast<uint32_t>(dims.size())),
+                         builder_.CreateStructGEP(buffer_, buffer, 7));
     builder_.CreateStore(dim_array, builder_.CreateStructGEP(buffer_, buffer, 8));
     return buffer;
   }
@@ -79,7 +81,12 @@ struct MatrixValues {
 class ThunkBuilder {
  public:
   ThunkBuilder(llvm::Module& module, const Problem& problem, const LoopForm& form, const Schedule& schedule)
-      : module_(module), problem_(problem), form_(form), schedule_(schedule), builder_(module.getContext()), buffers_(module, builder_) {}
+      : module_(module),
+        problem_(problem),
+        form_(form),
+        schedule_(schedule),
+        builder_(module.getContext()),
+        buffers_(module, builder_) {}
 
   llvm::Function* add_typed_entry(const std::string& symbol) {
     std::vector<llvm::Type*> types(form_.has_c ? 4 : 3, builder_.getPtrTy());
@@ -109,11 +116,14 @@ class ThunkBuilder {
     llvm::BasicBlock* empty = llvm::BasicBlock::Create(module_.getContext(), "empty", typed_);
     IRBuilder<>(empty).CreateRet(builder_.getInt32(GEMMC_OK));
     Value* is_empty = builder_.CreateOr(builder_.CreateICmpEQ(m_, i64(0)), builder_.CreateICmpEQ(n_, i64(0)));
-    for (const BatchValues& axis : batch) is_empty = builder_.CreateOr(is_empty, builder_.CreateICmpEQ(axis.extent, i64(0)));
+    for (const BatchValues& axis : batch)
+      is_empty = builder_.CreateOr(is_empty, builder_.CreateICmpEQ(axis.extent, i64(0)));
     leave_if(is_empty, empty);
     emit_batch_loops(batch, 0, a, b, y, [&](const MatrixValues& a, const MatrixValues& b, const MatrixValues& y) {
-      if (schedule_.family == Family::kTiled) emit_tiled(a, b, c, y);
-      else emit_general_blocks(a, b, c, y);
+      if (schedule_.family == Family::kTiled)
+        emit_tiled(a, b, c, y);
+      else
+        emit_general_blocks(a, b, c, y);
     });
     builder_.CreateRet(builder_.getInt32(GEMMC_OK));
     return typed_;
@@ -148,7 +158,8 @@ class ThunkBuilder {
       refuse_if(builder_.CreateIsNull(list));
       for (int i = 0; i < count; ++i) {
         arguments.push_back(builder_.CreateLoad(
-            builder_.getInt64Ty(), builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), list, static_cast<uint64_t>(i))));
+            builder_.getInt64Ty(),
+            builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), list, static_cast<uint64_t>(i))));
       }
     };
     add_list(offsetof(gemmc_call, dims), form_.dim_count);
@@ -176,11 +187,14 @@ class ThunkBuilder {
     return expr.is_runtime() ? dim_argument(form_.dim_count + expr.runtime_index) : size(expr.size);
   }
 
-  MatrixValues matrix(Value* base, const MatrixStrides& strides) { return {base, stride(strides.row), stride(strides.col)}; }
+  MatrixValues matrix(Value* base, const MatrixStrides& strides) {
+    return {base, stride(strides.row), stride(strides.col)};
+  }
 
   // Continues at `exit` where the condition holds.
   void leave_if(Value* condition, llvm::BasicBlock* exit) {
-    if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(condition); constant != nullptr && constant->isZero()) return;
+    if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(condition); constant != nullptr && constant->isZero())
+      return;
     llvm::BasicBlock* rest = llvm::BasicBlock::Create(module_.getContext(), "rest", typed_, invalid_);
     builder_.CreateCondBr(condition, exit, rest);
     builder_.SetInsertPoint(rest);
@@ -221,8 +235,8 @@ class ThunkBuilder {
   }
 
   using Item = std::function<void(const MatrixValues& a, const MatrixValues& b, const MatrixValues& y)>;
-  void emit_batch_loops(const std::vector<BatchValues>& batch, size_t axis, const MatrixValues& a, const MatrixValues& b,
-                        const MatrixValues& y, const Item& item) {
+  void emit_batch_loops(const std::vector<BatchValues>& batch, size_t axis, const MatrixValues& a,
+                        const MatrixValues& b, const MatrixValues& y, const Item& item) {
     if (axis == batch.size()) {
       item(a, b, y);
       return;
@@ -271,13 +285,16 @@ class ThunkBuilder {
   }
 
   Value* scratch(int64_t elements) {
-    llvm::Type* type = llvm::ArrayType::get(builder_.getInt8Ty(), static_cast<uint64_t>(elements) * size_bytes(accumulator(problem_.dtype)));
+    llvm::Type* type = llvm::ArrayType::get(builder_.getInt8Ty(),
+                                            static_cast<uint64_t>(elements) * size_bytes(accumulator(problem_.dtype)));
     llvm::AllocaInst* memory = buffers_.stack(type);
     memory->setAlignment(llvm::Align(64));
     return memory;
   }
 
-  Value* tiles(Value* extent, int tile) { return builder_.CreateUDiv(builder_.CreateAdd(extent, i64(tile - 1)), i64(tile)); }
+  Value* tiles(Value* extent, int tile) {
+    return builder_.CreateUDiv(builder_.CreateAdd(extent, i64(tile - 1)), i64(tile));
+  }
 
   void emit_general_blocks(const MatrixValues& a, const MatrixValues& b, const MatrixValues& c, const MatrixValues& y) {
     const Schedule& s = schedule_;
@@ -299,7 +316,8 @@ class ThunkBuilder {
       emit_loop(builder_, m_, mc, [&](Value* m0) {
         Value* mb = block_extent(m_, m0, mc);
         const auto at = [&](const MatrixValues& matrix, Value* row, Value* col) {
-          return advance(matrix.base, builder_.CreateAdd(builder_.CreateMul(row, matrix.row), builder_.CreateMul(col, matrix.col)));
+          return advance(matrix.base,
+                         builder_.CreateAdd(builder_.CreateMul(row, matrix.row), builder_.CreateMul(col, matrix.col)));
         };
         Value* panels = tiles(nb, s.nr);
         const std::vector<BufferDim> sum_dims = {{i64(s.nr), i64(1)},
@@ -308,7 +326,8 @@ class ThunkBuilder {
                                                  {tiles(mb, s.mr), i64(int64_t{s.nc} * s.mr)}};
         emit_loop_at_least_once(builder_, k_, kc, [&](Value* k0) {
           Value* kb = block_extent(k_, k0, kc);
-          Value* packed_buffer = buffers_.make(packed, {{i64(s.nr), i64(1)}, {kb, i64(s.nr)}, {panels, i64(int64_t{s.nr} * s.kc)}});
+          Value* packed_buffer =
+              buffers_.make(packed, {{i64(s.nr), i64(1)}, {kb, i64(s.nr)}, {panels, i64(int64_t{s.nr} * s.kc)}});
           call("pack_b", {buffers_.make(at(b, k0, n0), {{nb, b.col}, {kb, b.row}}), packed_buffer});
           Value* a_buffer = buffers_.make(at(a, m0, k0), {{kb, a.col}, {mb, a.row}});
           if (converts) {
@@ -317,7 +336,8 @@ class ThunkBuilder {
             a_buffer = converted_buffer;
           }
           Value* is_first = builder_.CreateICmpEQ(k0, i64(0));
-          call("multiply", {a_buffer, packed_buffer, buffers_.make(sums, sum_dims), is_first, buffers_.make(sums, sum_dims)});
+          call("multiply",
+               {a_buffer, packed_buffer, buffers_.make(sums, sum_dims), is_first, buffers_.make(sums, sum_dims)});
         });
         std::vector<Value*> arguments = {buffers_.make(sums, sum_dims)};
         if (form_.has_c) arguments.push_back(buffers_.make(at(c, m0, n0), {{nb, c.col}, {mb, c.row}}));

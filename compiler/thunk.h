@@ -1,8 +1,8 @@
 // The thunk: a kernel's two C entries, and the loops around the pipelines that need 64-bit sizes.
 //
-// It checks what only the call knows (dimensions not negative, batches that broadcast), loops over the batch and, in the
-// general family, over blocks of N, M and K, and builds Halide's buffers on the stack. After inlining nothing of them is
-// left. Contract of the entries: docs/kernel-abi.md.
+// It checks what only the call knows (dimensions not negative, batches that broadcast), loops over the batch and, in
+// the general family, over blocks of N, M and K, and builds Halide's buffers on the stack. After inlining nothing of
+// them is left. Contract of the entries: docs/kernel-abi.md.
 #pragma once
 
 #include <llvm/IR/Module.h>

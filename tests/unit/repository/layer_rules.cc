@@ -22,7 +22,8 @@ const std::map<std::string, Names, std::less<>> kArrows = {
     {"tests", {"tests", "tools", "api", "runtime", "compiler", "schedules", "core", "include"}},
 };
 
-// A foreign library, how its headers' names begin, and the layers that may include them. A layer's tests in tests/unit and tests/error may too.
+// A foreign library, how its headers' names begin, and the layers that may include them. A layer's tests in tests/unit
+// and tests/error may too.
 struct ForeignLibrary {
   std::string_view name;
   std::vector<std::string_view> prefixes;

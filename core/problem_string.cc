@@ -113,11 +113,13 @@ class Printer {
   std::string c_form(const Operand& c, const GemmDims& dims) {
     if (!c.has_known_rank) return "*";
     if (c.shape.empty()) return "s";
-    std::string form;
-    if (c.shape.size() == 2) form = c.shape[0].is(1) ? "1" : same_size(c.shape[0], dims.m) ? "m" : "";
-    const std::string columns = c.shape.back().is(1) ? "1" : same_size(c.shape.back(), dims.n) ? "n" : "";
-    const bool is_form = form.size() + 1 == c.shape.size() && !columns.empty();
-    return is_form ? form + columns : operand_text(c);
+    const auto letter = [](const Dim& dim, const Dim& whole, std::string_view name) -> std::string_view {
+      return dim.is(1) ? "1" : same_size(dim, whole) ? name : "";
+    };
+    const std::string_view rows = c.shape.size() == 2 ? letter(c.shape[0], dims.m, "m") : "";
+    const std::string_view columns = letter(c.shape.back(), dims.n, "n");
+    const bool is_form = rows.size() + 1 == c.shape.size() && !columns.empty();
+    return is_form ? fmt::format("{}{}", rows, columns) : operand_text(c);
   }
 
   void add_strides(std::string_view key, const Strides& strides) {

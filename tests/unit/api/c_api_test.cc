@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <cstring>
 #include <fstream>
@@ -251,6 +252,28 @@ TEST(CApi, LastErrorBelongsToItsThread) {
   }).join();
   EXPECT_EQ(elsewhere, "") << "nothing failed on that thread before";
   EXPECT_TRUE(error_has("'here'")) << gemmc_last_error();
+}
+
+TEST(CApi, CompilesForThreadsWithSmallStacks) {
+  // Sanitizers make every frame larger.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr size_t kStackBytes = size_t{1} << 20;
+#else
+  constexpr size_t kStackBytes = size_t{64} << 10;
+#endif
+  Session session;
+  const auto body = [](void* argument) -> void* {
+    const Kernel kernel(*static_cast<Session*>(argument), "matmul f64 a=?bx?mx?k b=?bx?kx?n");
+    EXPECT_NE(kernel.handle, nullptr);
+    return nullptr;
+  };
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, kStackBytes), 0);
+  pthread_t thread;
+  ASSERT_EQ(pthread_create(&thread, &attributes, body, &session), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
 }
 
 TEST(CApi, OneSessionServesManyThreads) {

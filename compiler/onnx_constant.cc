@@ -159,21 +159,23 @@ Expected<OnnxTensor> dequantize(const ConstantExpr& constant, const OnnxTensor& 
   const ScaleIndex place(constant, scale.dims);
   bool is_done = false;
   visit_element_type(input.type, [&]<typename In>(In) {
-    visit_element_type(constant.type, [&]<typename Out>(Out) {
-      if constexpr (std::is_integral_v<In> && sizeof(In) <= 4 && is_any_float<Out>) {
-        const In* x = elements<In>(input);
-        const In* zero = zero_point != nullptr ? elements<In>(*zero_point) : nullptr;
-        const Out* factor = elements<Out>(scale);
-        Out* y = elements<Out>(*result);
-        for (int64_t position = 0; position < count; ++position) {
-          const int64_t at = place(position);
-          const int64_t difference = int64_t{x[position]} - (zero != nullptr ? int64_t{zero[at]} : 0);
-          using Wide = decltype(widen(Out{}));
-          y[position] = *cast_element<Out>(static_cast<Wide>(difference) * widen(factor[at]));
+    if constexpr (std::is_integral_v<In> && sizeof(In) <= 4) {
+      visit_element_type(constant.type, [&]<typename Out>(Out) {
+        if constexpr (is_any_float<Out>) {
+          const In* x = elements<In>(input);
+          const In* zero = zero_point != nullptr ? elements<In>(*zero_point) : nullptr;
+          const Out* factor = elements<Out>(scale);
+          Out* y = elements<Out>(*result);
+          for (int64_t position = 0; position < count; ++position) {
+            const int64_t at = place(position);
+            const int64_t difference = int64_t{x[position]} - (zero != nullptr ? int64_t{zero[at]} : 0);
+            using Wide = decltype(widen(Out{}));
+            y[position] = *cast_element<Out>(static_cast<Wide>(difference) * widen(factor[at]));
+          }
+          is_done = true;
         }
-        is_done = true;
-      }
-    });
+      });
+    }
   });
   if (!is_done) return Status::unsupported(fmt::format("{} is not dequantized", element_type_name(input.type)));
   return result;

@@ -29,7 +29,7 @@ constexpr uint64_t kMaxMessageBytes = std::numeric_limits<int>::max();  // proto
 constexpr uint64_t kBytesPerStoredByte = 64;
 constexpr uint64_t kMaxStoredBytes = uint64_t{1} << 56;  // keeps the product in range
 constexpr uint64_t kBytesAlways = 64 << 20;
-constexpr uint64_t kBytesPerCharge = 64;  // a tensor costs time however small it is
+constexpr uint64_t kBytesPerCharge = 1024;  // each costs time however small it is
 
 // An empty message of two bytes takes some 200 in memory. Honest models need 2 to 6 times their file's size.
 constexpr uint64_t kParsedBytesPerByte = 32;
@@ -202,8 +202,7 @@ Status ModelFiles::charge(uint64_t bytes, const std::string& label) {
   const uint64_t allowed = std::min(stored_bytes_, kMaxStoredBytes) * kBytesPerStoredByte + kBytesAlways;
   if (bytes > allowed || charged_bytes_ > allowed - bytes) {
     return Status::invalid(
-        fmt::format("the constants take more than {} bytes to evaluate, {} times what the model's "
-                    "files hold, from tensor {} on",
+        fmt::format("the constants and nodes take more than {} bytes, {} times what the model's files hold, from {} on",
                     allowed, kBytesPerStoredByte, in_quotes(label)));
   }
   charged_bytes_ += bytes + kBytesPerCharge;

@@ -40,8 +40,8 @@ class ModelFiles {
   Expected<std::vector<uint8_t>> read_external(const std::string& location, uint64_t offset, uint64_t size,
                                                const std::string& label);
 
-  // Counts bytes that reading or evaluating `label` is about to make, and refuses what is out of proportion to the
-  // bytes that the model's files hold.
+  // Counts bytes that reading, evaluating or describing `label` is about to make, and refuses what is out of proportion
+  // to the bytes that the model's files hold.
   Status charge(uint64_t bytes, const std::string& label);
 
  private:

@@ -23,7 +23,9 @@ using ::onnx::GraphProto;
 using ::onnx::NodeProto;
 using ::onnx::TypeProto;
 
-// Functions that call functions can ask for exponential work; no sane model comes near this.
+// Functions that call functions can ask for exponential work, so the limit grows with the file's size: every sane model
+// has a node, operand or attribute in a handful of bytes, and unfolds to less than this.
+constexpr int64_t kWorkAlways = int64_t{1} << 16;
 constexpr int64_t kMaxWork = int64_t{1} << 22;
 constexpr size_t kMaxFoundNodes = size_t{1} << 16;
 constexpr int kMaxCallDepth = 32;
@@ -60,7 +62,10 @@ struct Place {
 class Walk {
  public:
   Walk(const ::onnx::ModelProto& model, ModelFiles& files, ValueTable& table)
-      : model_(model), files_(files), table_(table) {}
+      : model_(model),
+        files_(files),
+        table_(table),
+        max_work_(std::min(kMaxWork, kWorkAlways + static_cast<int64_t>(model.ByteSizeLong()))) {}
 
   Expected<FoundNodes> run() {
     Expected<OnnxFunctions> functions = OnnxFunctions::index(model_);
@@ -82,11 +87,11 @@ class Walk {
  private:
   Status charge_work(int64_t amount) {
     work_ += amount;
-    if (work_ <= kMaxWork) return Status::ok();
+    if (work_ <= max_work_) return Status::ok();
     return Status::invalid(
         fmt::format("the graph has more than {} nodes, operands and attributes, counting each call "
                     "of a function",
-                    kMaxWork));
+                    max_work_));
   }
 
   DimNames dim_names() const { return open_functions_ > 0 ? DimNames::kFunction : DimNames::kModel; }
@@ -376,6 +381,7 @@ class Walk {
   FoundNodes found_;
   OnnxFunctions functions_;
   int open_functions_ = 0;
+  const int64_t max_work_;
   int64_t work_ = 0;
 };
 

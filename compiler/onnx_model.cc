@@ -29,6 +29,7 @@ class Description {
 
   Expected<ModelNode> describe(const FoundNode& found) {
     const ::onnx::NodeProto& proto = *found.op.node;
+    GEMMC_RETURN_IF_ERROR(files_.charge(described_bytes(found), found.op.name()));
     ModelNode described;
     described.graph_path = found.graph_path;
     Node& node = described.node;
@@ -63,6 +64,22 @@ class Description {
 
  private:
   static constexpr size_t kShownBytes = 100;
+
+  // About what the description takes in memory. A function's nodes are described anew for every call, with all that the
+  // caller's operands have.
+  static uint64_t described_bytes(const FoundNode& found) {
+    uint64_t bytes = sizeof(ModelNode) + found.graph_path.size();
+    for (const std::string& name : found.op.node->input()) bytes += sizeof(NodeInput) + name.size();
+    for (const std::string& name : found.op.node->output()) bytes += sizeof(std::string) + name.size();
+    for (const AttributeProto& attribute : found.op.node->attribute()) {
+      bytes += sizeof(NodeAttribute) + attribute.name().size();
+    }
+    for (const Value* value : found.inputs) {
+      if (value == nullptr || !value->shape) continue;
+      for (const SymDim dim : *value->shape) bytes += sizeof(Dim) + (is_symbol(dim) ? kMaxDimNameBytes : 0);
+    }
+    return bytes;
+  }
 
   // `given` is null where the value cannot be known: then it is none that node_to_problem() takes.
   static NodeAttribute describe(const std::string& name, const AttributeProto* given) {

@@ -20,7 +20,9 @@ constexpr size_t kLongestMessage = 4010;
 // Valid UTF-8 without control characters and line separators. Says so without the library's own reading of characters.
 bool is_one_clean_line(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
-    const auto byte = [&](size_t offset) { return i + offset < text.size() ? static_cast<uint8_t>(text[i + offset]) : 0; };
+    const auto byte = [&](size_t offset) {
+      return i + offset < text.size() ? static_cast<uint8_t>(text[i + offset]) : 0;
+    };
     const uint8_t lead = byte(0);
     const size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
     if (length == 0) return false;
@@ -28,10 +30,10 @@ bool is_one_clean_line(std::string_view text) {
       if (byte(offset) < 0x80 || byte(offset) > 0xbf) return false;
     }
     const uint8_t second = byte(1);
-    if (lead < 0x20 || lead == 0x7f || (lead == 0xc2 && second < 0xa0)) return false;             // controls
-    if ((lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90)) return false;         // longer than needed
-    if ((lead == 0xed && second > 0x9f) || (lead == 0xf4 && second > 0x8f)) return false;         // no characters
-    if (lead == 0xe2 && second == 0x80 && (byte(2) == 0xa8 || byte(2) == 0xa9)) return false;     // line separators
+    if (lead < 0x20 || lead == 0x7f || (lead == 0xc2 && second < 0xa0)) return false;          // controls
+    if ((lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90)) return false;      // longer than needed
+    if ((lead == 0xed && second > 0x9f) || (lead == 0xf4 && second > 0x8f)) return false;      // no characters
+    if (lead == 0xe2 && second == 0x80 && (byte(2) == 0xa8 || byte(2) == 0xa9)) return false;  // line separators
     i += length;
   }
   return true;
@@ -50,8 +52,8 @@ const std::vector<Target>& all_targets() {
 
 // A NaN does not equal itself, but its text does.
 bool is_same(const Problem& left, const Problem& right) {
-  return left == right || ((left.alpha != left.alpha || left.beta != left.beta) &&
-                           print_problem(left) == print_problem(right));
+  return left == right ||
+         ((left.alpha != left.alpha || left.beta != left.beta) && print_problem(left) == print_problem(right));
 }
 
 void check_text(const Problem& problem, std::string_view text) {

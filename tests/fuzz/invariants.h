@@ -15,8 +15,8 @@ namespace gemmc::testing {
 // Prints `what` and `detail`, and aborts, unless `holds`.
 void require(bool holds, std::string_view what, std::string_view detail = {});
 
-// A failure is the user's (invalid argument or unsupported), and its message one line of bounded length. Readers of files
-// may also blame the environment.
+// A failure is the user's (invalid argument or unsupported), and its message one line of bounded length. Readers of
+// files may also blame the environment.
 void check_refusal(const Status& status, bool may_be_environment = false);
 
 // A problem that was accepted: it is valid, survives its text, has a canonical form with the same properties, and from

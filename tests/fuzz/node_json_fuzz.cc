@@ -1,6 +1,5 @@
 // Any bytes as a node description, beside a folder with a few .npy files.
 #include "compiler/node_json.h"
-
 #include "compiler/npy.h"
 #include "tests/fuzz/invariants.h"
 #include "tests/support/temporary_folder.h"

@@ -1,8 +1,7 @@
 // Any bytes as a .npy file.
-#include "compiler/npy.h"
-
 #include <fstream>
 
+#include "compiler/npy.h"
 #include "tests/fuzz/invariants.h"
 #include "tests/support/temporary_folder.h"
 

@@ -1,11 +1,10 @@
 // Any bytes as what the command line takes: the first line is a source (JSON text or a problem string; a path is left
 // alone), the second a schedule, the third a target, each further one a bound dimension, NAME=SIZE.
-#include "tools/command/source.h"
-
 #include "core/target.h"
 #include "core/text.h"
 #include "schedules/schedule.h"
 #include "tests/fuzz/invariants.h"
+#include "tools/command/source.h"
 
 namespace {
 

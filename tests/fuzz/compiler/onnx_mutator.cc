@@ -17,26 +17,90 @@ using namespace ::onnx;
 
 using Nodes = google::protobuf::RepeatedPtrField<NodeProto>;
 
-constexpr const char* kOpTypes[] = {
-    "Gemm",    "MatMul",   "MatMulInteger", "Constant", "Identity", "Cast",    "Mul",       "Transpose",
-    "Reshape", "Squeeze",  "Unsqueeze",     "Shape",    "Concat",   "Gather",  "Slice",     "Split",
-    "Flatten", "Expand",   "Where",         "Add",      "Relu",     "Equal",   "ReduceSum", "DequantizeLinear",
-    "If",      "Loop",     "Conv",          "MaxPool",  "F",        "Dropout", "Softmax",   "QuantizeLinear",
-    "Tile",    "GlobalAveragePool",         "DynamicQuantizeLinear"};
+constexpr const char* kOpTypes[] = {"Gemm",
+                                    "MatMul",
+                                    "MatMulInteger",
+                                    "Constant",
+                                    "Identity",
+                                    "Cast",
+                                    "Mul",
+                                    "Transpose",
+                                    "Reshape",
+                                    "Squeeze",
+                                    "Unsqueeze",
+                                    "Shape",
+                                    "Concat",
+                                    "Gather",
+                                    "Slice",
+                                    "Split",
+                                    "Flatten",
+                                    "Expand",
+                                    "Where",
+                                    "Add",
+                                    "Relu",
+                                    "Equal",
+                                    "ReduceSum",
+                                    "DequantizeLinear",
+                                    "If",
+                                    "Loop",
+                                    "Conv",
+                                    "MaxPool",
+                                    "F",
+                                    "Dropout",
+                                    "Softmax",
+                                    "QuantizeLinear",
+                                    "Tile",
+                                    "GlobalAveragePool",
+                                    "DynamicQuantizeLinear"};
 constexpr const char* kAttributes[] = {
-    "alpha", "beta",  "transA",       "transB",   "axis", "axes",       "perm",         "to",          "value",
-    "starts", "ends", "value_ints",   "value_int", "start", "end",      "value_float",  "allowzero",   "keepdims",
-    "split", "steps", "value_floats", "block_size", "output_dtype", "value_string", "sparse_value", "then_branch",
-    "body",  "noop_with_empty_axes", "else_branch"};
-const std::string kOddNames[] = {
-    "",   "?",  "a\nb", "\xff", std::string(300, 'n'), std::string(2000, 'm'), "ai.onnx", "my", "com.microsoft", "x y",
-    "\0", "d0", "A_0",  "100%", "max(a,b)"};
-const std::string kPlaces[] = {"w.bin", "sub/v.bin", "../w.bin", "/dev/zero", ".", "sub", "pipe", "out.bin", "none",
-                               "",      "./w.bin",   "sub/../w.bin"};
+    "alpha",      "beta",         "transA",       "transB",       "axis",        "axes",      "perm",
+    "to",         "value",        "starts",       "ends",         "value_ints",  "value_int", "start",
+    "end",        "value_float",  "allowzero",    "keepdims",     "split",       "steps",     "value_floats",
+    "block_size", "output_dtype", "value_string", "sparse_value", "then_branch", "body",      "noop_with_empty_axes",
+    "else_branch"};
+const std::string kOddNames[] = {"",
+                                 "?",
+                                 "a\nb",
+                                 "\xff",
+                                 std::string(300, 'n'),
+                                 std::string(2000, 'm'),
+                                 "ai.onnx",
+                                 "my",
+                                 "com.microsoft",
+                                 "x y",
+                                 "\0",
+                                 "d0",
+                                 "A_0",
+                                 "100%",
+                                 "max(a,b)"};
+const std::string kPlaces[] = {"w.bin", "sub/v.bin", "../w.bin", "/dev/zero", ".",       "sub",
+                               "pipe",  "out.bin",   "none",     "",          "./w.bin", "sub/../w.bin"};
 const std::string kPlaceNumbers[] = {"0", "8", "64", "-1", "18446744073709551616", "9223372036854775807", "4x", ""};
-constexpr int64_t kNumbers[] = {0,  1,  2,  3,   4,  5, 8, 17, 21, 31, 32, 33, 64, 255, 1000, 65536, -1, -2, -3, -33,
-                                std::numeric_limits<int32_t>::max(), int64_t{1} << 31, int64_t{1} << 40,
-                                int64_t{1} << 62, std::numeric_limits<int64_t>::max(),
+constexpr int64_t kNumbers[] = {0,
+                                1,
+                                2,
+                                3,
+                                4,
+                                5,
+                                8,
+                                17,
+                                21,
+                                31,
+                                32,
+                                33,
+                                64,
+                                255,
+                                1000,
+                                65536,
+                                -1,
+                                -2,
+                                -3,
+                                -33,
+                                std::numeric_limits<int32_t>::max(),
+                                int64_t{1} << 31,
+                                int64_t{1} << 40,
+                                int64_t{1} << 62,
+                                std::numeric_limits<int64_t>::max(),
                                 std::numeric_limits<int64_t>::min()};
 
 // What there is to change, collected anew for each change.
@@ -106,7 +170,6 @@ class Mutator {
  public:
   Mutator(ModelProto& model, unsigned int seed) : model_(model), random_(seed), parts_(model) {}
 
-
  private:
   size_t below(size_t count) { return random_() % count; }
   bool chance(size_t one_in) { return below(one_in) == 0; }
@@ -125,12 +188,12 @@ class Mutator {
   void change() {
     using Change = void (Mutator::*)();
     constexpr Change kChanges[] = {
-        &Mutator::rename,     &Mutator::rename,        &Mutator::rewire,       &Mutator::rewire,
-        &Mutator::add_node,   &Mutator::add_node,      &Mutator::change_op,    &Mutator::reorder,
-        &Mutator::drop_node,  &Mutator::set_attribute, &Mutator::set_attribute, &Mutator::set_attribute,
-        &Mutator::set_dims,   &Mutator::set_type,      &Mutator::fill,         &Mutator::fill,
-        &Mutator::move_out,   &Mutator::set_info,      &Mutator::set_info,     &Mutator::add_tensor,
-        &Mutator::set_opset,  &Mutator::add_function,  &Mutator::wrap,         &Mutator::add_sparse,
+        &Mutator::rename,    &Mutator::rename,        &Mutator::rewire,        &Mutator::rewire,
+        &Mutator::add_node,  &Mutator::add_node,      &Mutator::change_op,     &Mutator::reorder,
+        &Mutator::drop_node, &Mutator::set_attribute, &Mutator::set_attribute, &Mutator::set_attribute,
+        &Mutator::set_dims,  &Mutator::set_type,      &Mutator::fill,          &Mutator::fill,
+        &Mutator::move_out,  &Mutator::set_info,      &Mutator::set_info,      &Mutator::add_tensor,
+        &Mutator::set_opset, &Mutator::add_function,  &Mutator::wrap,          &Mutator::add_sparse,
     };
     (this->*pick(kChanges))();
   }

@@ -11,7 +11,8 @@ Findings oversized_sources(const SourceTree& tree);
 // Machine-private paths and names of package registries' hosts: they are right on one machine only.
 Findings private_words(const SourceTree& tree);
 
-// Tabs, white space at a line's end, no newline at the file's end, carriage returns. Not in tests/data.
+// Tabs, white space at a line's end, no newline at the file's end, carriage returns. Not in tests/data and in
+// tests/fuzz/corpus.
 Findings whitespace_faults(const SourceTree& tree);
 
 // C and C++ sources that no CMakeLists.txt above them lists, and headers that nothing includes.

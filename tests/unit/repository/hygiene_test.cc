@@ -60,6 +60,7 @@ TEST(HygieneTest, FindsWhiteSpaceFaults) {
   EXPECT_EQ(to_text(whitespace_faults({{"a.md", "a \n"}})), "a.md:1: white space at the end");
   EXPECT_EQ(to_text(whitespace_faults({{"a.md", "a\r\n"}})), "a.md:1: carriage return");
   EXPECT_EQ(to_text(whitespace_faults({{"a.md", "a\nb"}})), "a.md:2: no newline at the end");
+  EXPECT_EQ(to_text(whitespace_faults({{"tests/fuzz/corpus/npy/a", "a\t\r\n "}, {"tests/data/a", "\t"}})), "");
 }
 
 TEST(HygieneTest, FindsUnlistedSourcesAndUnusedHeaders) {

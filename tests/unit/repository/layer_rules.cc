@@ -22,8 +22,8 @@ const std::map<std::string, Names, std::less<>> kArrows = {
     {"tests", {"tests", "tools", "api", "runtime", "compiler", "schedules", "core", "include"}},
 };
 
-// A foreign library, how its headers' names begin, and the layers that may include them. A layer's tests in tests/unit
-// and tests/error may too.
+// A foreign library, how its headers' names begin, and the layers that may include them. A layer's tests in
+// tests/unit, tests/error and tests/fuzz may too.
 struct ForeignLibrary {
   std::string_view name;
   std::vector<std::string_view> prefixes;
@@ -44,7 +44,7 @@ std::string_view first_folder(std::string_view path) { return path.substr(0, pat
 
 // The layer whose foreign libraries a file may include.
 std::string_view home_layer(std::string_view path) {
-  for (const std::string_view folder : {"tests/unit/", "tests/error/"}) {
+  for (const std::string_view folder : {"tests/unit/", "tests/error/", "tests/fuzz/"}) {
     if (path.starts_with(folder)) return first_folder(path.substr(folder.size()));
   }
   return first_folder(path);

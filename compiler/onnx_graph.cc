@@ -11,6 +11,7 @@
 #include "compiler/onnx_functions.h"
 #include "compiler/onnx_names.h"
 #include "compiler/onnx_shapes.h"
+#include "compiler/onnx_work.h"
 #include "core/text.h"
 #include "onnx.pb.h"
 
@@ -23,10 +24,6 @@ using ::onnx::GraphProto;
 using ::onnx::NodeProto;
 using ::onnx::TypeProto;
 
-// Functions that call functions can ask for exponential work, so the limit grows with the file's size: every sane model
-// has a node, operand or attribute in a handful of bytes, and unfolds to less than this.
-constexpr int64_t kWorkAlways = int64_t{1} << 16;
-constexpr int64_t kMaxWork = int64_t{1} << 22;
 constexpr size_t kMaxFoundNodes = size_t{1} << 16;
 constexpr int kMaxCallDepth = 32;
 constexpr size_t kMaxNameBytes = 1024;
@@ -62,10 +59,7 @@ struct Place {
 class Walk {
  public:
   Walk(const ::onnx::ModelProto& model, ModelFiles& files, ValueTable& table)
-      : model_(model),
-        files_(files),
-        table_(table),
-        max_work_(std::min(kMaxWork, kWorkAlways + static_cast<int64_t>(model.ByteSizeLong()))) {}
+      : model_(model), files_(files), table_(table), work_(model) {}
 
   Expected<FoundNodes> run() {
     Expected<OnnxFunctions> functions = OnnxFunctions::index(model_);
@@ -85,15 +79,6 @@ class Walk {
   }
 
  private:
-  Status charge_work(int64_t amount) {
-    work_ += amount;
-    if (work_ <= max_work_) return Status::ok();
-    return Status::invalid(
-        fmt::format("the graph has more than {} nodes, operands and attributes, counting each call "
-                    "of a function",
-                    max_work_));
-  }
-
   DimNames dim_names() const { return open_functions_ > 0 ? DimNames::kFunction : DimNames::kModel; }
 
   // Makes a new tensor visible.
@@ -107,8 +92,8 @@ class Walk {
     if (place.subgraph_depth > kMaxSubgraphDepth) {
       return Status::invalid(fmt::format("subgraphs are nested deeper than {}", kMaxSubgraphDepth));
     }
-    GEMMC_RETURN_IF_ERROR(charge_work(graph.input_size() + graph.output_size() + graph.value_info_size() +
-                                      graph.initializer_size() + graph.sparse_initializer_size()));
+    GEMMC_RETURN_IF_ERROR(check_path_length(place.path));
+    GEMMC_RETURN_IF_ERROR(work_.charge(graph));
     Scope scope{outer, {}};
     GEMMC_RETURN_IF_ERROR(define_inputs(graph, scope));
     TypesByName types;
@@ -175,7 +160,7 @@ class Walk {
 
   Status walk_node(OnnxOp& op, Scope& scope, const TypesByName& types, const Place& place) {
     const NodeProto& node = *op.node;
-    GEMMC_RETURN_IF_ERROR(charge_work(1 + node.input_size() + node.output_size() + node.attribute_size()));
+    GEMMC_RETURN_IF_ERROR(work_.charge(node));
     std::vector<Value*> inputs;
     for (const std::string& name : node.input()) {
       Value* const* value = name.empty() ? nullptr : scope.find(name);
@@ -288,12 +273,20 @@ class Walk {
     return Status::ok();
   }
 
+  static Status odd_name(const char* what, const std::string& name, size_t max_bytes) {
+    return Status::invalid(fmt::format("{} {} has {} bytes; allowed: up to {} of printable UTF-8", what,
+                                       in_quotes(name), name.size(), max_bytes));
+  }
+
+  // Also where no product follows, since every step of a path copies it.
+  static Status check_path_length(const std::string& path) {
+    return path.size() <= kMaxPathBytes ? Status::ok() : odd_name("the path of a node", path, kMaxPathBytes);
+  }
+
   // The names that go into the results.
   static Status check_names(const OnnxOp& op, const std::string& path) {
     const auto check = [](const char* what, const std::string& name, size_t max_bytes) {
-      if (is_printable_name(name, max_bytes)) return Status::ok();
-      return Status::invalid(fmt::format("{} {} has {} bytes; allowed: up to {} of printable UTF-8", what,
-                                         in_quotes(name), name.size(), max_bytes));
+      return is_printable_name(name, max_bytes) ? Status::ok() : odd_name(what, name, max_bytes);
     };
     GEMMC_RETURN_IF_ERROR(check("a node's name", op.node->name(), kMaxNameBytes));
     GEMMC_RETURN_IF_ERROR(check("the path of a node", path, kMaxPathBytes));
@@ -334,7 +327,7 @@ class Walk {
     if (call_depth > kMaxCallDepth) {
       return Status::invalid(fmt::format("function calls are nested deeper than {}", kMaxCallDepth));
     }
-    GEMMC_RETURN_IF_ERROR(charge_work(1 + proto.input_size() + proto.output_size() + proto.attribute_proto_size()));
+    GEMMC_RETURN_IF_ERROR(work_.charge(proto));
     Scope scope;
     for (size_t position = 0; position < inputs.size(); ++position) {
       const std::string& name = proto.input(static_cast<int>(position));
@@ -343,6 +336,7 @@ class Walk {
     }
     const std::string domain = proto.domain().empty() ? "ai.onnx" : proto.domain();
     const std::string path = joined(caller, fmt::format("function {}:{}", domain, proto.name()));
+    GEMMC_RETURN_IF_ERROR(check_path_length(path));
     function.is_walked = function.is_open = true;
     ++open_functions_;
     const Status status = walk_nodes(proto.node(), scope, {}, {function.opsets, call, path, 0, call_depth});
@@ -381,8 +375,7 @@ class Walk {
   FoundNodes found_;
   OnnxFunctions functions_;
   int open_functions_ = 0;
-  const int64_t max_work_;
-  int64_t work_ = 0;
+  WorkBudget work_;
 };
 
 }  // namespace

@@ -237,6 +237,38 @@ TEST(OnnxTrap, FunctionsThatUnfoldExponentially) {
   EXPECT_EQ(refusal(deep), "function calls are nested deeper than 32");
 }
 
+// A function's list of numbers or long name is small in the file, and large when each of thousands of calls has its
+// own.
+TEST(OnnxTrap, CallsThatCopyMuch) {
+  const auto unfolded = [](const NodeProto& leaf) {
+    ModelProto made = model();
+    const auto call = [](int level, const std::string& to) {
+      NodeProto node_ = node(numbered("F", level), {"x"}, {to});
+      node_.set_domain("my");
+      return node_;
+    };
+    constexpr int kLevels = 11;
+    for (int level = 0; level < kLevels; ++level) {
+      *made.add_functions() =
+          function("my", numbered("F", level), {"x"}, {"y"}, {call(level + 1, "t"), call(level + 1, "y")});
+    }
+    *made.add_functions() = function("my", numbered("F", kLevels), {"x"}, {"y"}, {leaf});
+    return made;
+  };
+  EXPECT_EQ(refusal(unfolded(node("Relu", {"x"}, {"y"}))), "loaded");
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<int64_t> many(10000, 1);
+  EXPECT_TRUE(refusal(unfolded(node("Constant", {}, {"y"}, {integers_attribute("value_ints", many)})))
+                  .starts_with("the graph has more than "));
+  EXPECT_TRUE(refusal(unfolded(node(std::string(1 << 20, 'N'), {"x"}, {"y"}))).starts_with("the graph has more than "));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+
+  GraphProto body;
+  *body.add_node() = node("If", {}, {}, {attribute("then_branch", GraphProto())}, std::string(8000, 'n'));
+  ModelProto long_path = with_nodes({node("If", {}, {}, {attribute("then_branch", body)}, std::string(8000, 'm'))});
+  EXPECT_NE(refusal(long_path).find("bytes, allowed are up to 8192 of printable UTF-8"), std::string::npos);
+}
+
 // 256 calls of one node that reads 200 times an operand of 32 named dimensions: 4 KB that would make half a GiB.
 TEST(OnnxTrap, DescriptionsThatExplode) {
   std::string dims = "d0";

@@ -49,7 +49,12 @@ Status read_fields(const Json& object, const std::string& where, std::span<const
 // Calls read(entry, where) for each entry of an array.
 template <typename Read>
 Status read_array(const Json& json, const std::string& where, Read read) {
+  // Far more than any array of the format needs: two bytes of text can make hundreds in memory.
+  constexpr size_t kMaxEntries = 1000;
   if (!json.is_array()) return expected(where, "an array", json);
+  if (json.size() > kMaxEntries) {
+    return Status::invalid(fmt::format("{} has {} entries; allowed: up to {}", where, json.size(), kMaxEntries));
+  }
   for (size_t i = 0; i < json.size(); ++i) GEMMC_RETURN_IF_ERROR(read(json[i], fmt::format("{}[{}]", where, i)));
   return Status::ok();
 }

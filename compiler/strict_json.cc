@@ -20,26 +20,51 @@ struct Refused : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The parser's callback. It throws, since the parser itself would go on to the end of the text.
-class Checker {
+// Reads the text without keeping it, and throws at the first thing that is refused. Not a callback of the library's own
+// parser: with one, it searches an array anew at the end of every object in it.
+class Checker : public nlohmann::json_sax<Json> {
  public:
-  bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
-    if (depth > kMaxDepth)
-      throw Refused(fmt::format("nesting deeper than {}; allowed: up to {}", kMaxDepth, kMaxDepth));
-    if (event == Json::parse_event_t::object_start) {
-      keys_.emplace_back();
-    } else if (event == Json::parse_event_t::object_end) {
-      keys_.pop_back();
-    } else if (event == Json::parse_event_t::key) {
-      const std::string key = parsed.get<std::string>();
-      if (!keys_.back().insert(key).second) {
-        throw Refused("key " + in_quotes(key) + " stands twice in one object; allowed: once");
-      }
-    }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(Json::number_integer_t) override { return true; }
+  bool number_unsigned(Json::number_unsigned_t) override { return true; }
+  bool number_float(Json::number_float_t, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(Json::binary_t&) override { return true; }
+
+  bool start_object(size_t) override {
+    enter();
+    keys_.emplace_back();
     return true;
   }
+  bool key(std::string& key) override {
+    if (keys_.back().insert(key).second) return true;
+    throw Refused("key " + in_quotes(key) + " stands twice in one object; allowed: once");
+  }
+  bool end_object() override {
+    keys_.pop_back();
+    --depth_;
+    return true;
+  }
+  bool start_array(size_t) override {
+    enter();
+    return true;
+  }
+  bool end_array() override {
+    --depth_;
+    return true;
+  }
+  // The parser that follows says what is wrong.
+  bool parse_error(size_t, const std::string&, const Json::exception&) override { return false; }
 
  private:
+  void enter() {
+    if (++depth_ > kMaxDepth) {
+      throw Refused(fmt::format("nesting deeper than {}; allowed: up to {}", kMaxDepth, kMaxDepth));
+    }
+  }
+
+  int depth_ = 0;
   std::vector<std::set<std::string>> keys_;  // of the objects around the current place, the outermost first
 };
 
@@ -51,7 +76,8 @@ Expected<Json> parse_strict_json(std::string_view text) {
   }
   try {
     Checker checker;
-    return Json::parse(text, std::ref(checker));
+    Json::sax_parse(text, &checker);
+    return Json::parse(text);
   } catch (const Refused& refused) {
     return Status::invalid(refused.what());
   } catch (const Json::exception& error) {

@@ -1,6 +1,7 @@
 // Node descriptions that are wrong: one clear line each, whatever the text.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 #include <random>
 
@@ -72,6 +73,25 @@ TEST(NodeJsonError, DeepNestingIsRefusedAtOnce) {
   expect_error(objects, "nesting deeper than 32");
   expect_error(with_fields(R"("doc_string": )" + std::string(100, '[') + std::string(100, ']')),
                "nesting deeper than 32");
+}
+
+// Each entry takes some hundred bytes in a Node.
+TEST(NodeJsonError, EndlessArraysAreRefusedBeforeTheyAreRead) {
+  const auto array = [](size_t count, const std::string& entry) {
+    std::string text = "[" + entry;
+    for (size_t i = 1; i < count; ++i) text += "," + entry;
+    return text + "]";
+  };
+  constexpr size_t kMany = 1 << 20;
+  const auto start = std::chrono::steady_clock::now();
+  expect_error(R"({"op_type": "MatMul", "inputs": )" + array(kMany, "{}") + "}",
+               "inputs has 1048576 entries; allowed: up to 1000");
+  expect_error(with_shape(array(kMany, "2")), "inputs[0].shape has 1048576 entries; allowed: up to 1000");
+  expect_error(with_shape(R"([{"name": "b", "likely": )" + array(kMany, "1") + "}]"),
+               "inputs[0].shape[0].likely has 1048576 entries; allowed: up to 1000");
+  expect_error(with_fields(R"("epilogue": )" + array(kMany, "{}")), "epilogue has 1048576 entries");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60)) << "time is not linear in the length";
+  EXPECT_EQ(error_of(with_shape(R"([{"name": "b", "likely": )" + array(1000, "1") + "}]")), "no error");
 }
 
 TEST(NodeJsonError, RepeatedKeys) {

@@ -266,7 +266,7 @@ TEST(OnnxTrap, CallsThatCopyMuch) {
   GraphProto body;
   *body.add_node() = node("If", {}, {}, {attribute("then_branch", GraphProto())}, std::string(8000, 'n'));
   ModelProto long_path = with_nodes({node("If", {}, {}, {attribute("then_branch", body)}, std::string(8000, 'm'))});
-  EXPECT_NE(refusal(long_path).find("bytes, allowed are up to 8192 of printable UTF-8"), std::string::npos);
+  EXPECT_NE(refusal(long_path).find("bytes; allowed: up to 8192 of printable UTF-8"), std::string::npos);
 }
 
 // 256 calls of one node that reads 200 times an operand of 32 named dimensions: 4 KB that would make half a GiB.

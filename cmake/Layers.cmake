@@ -1,4 +1,5 @@
-# gemmc_layer(NAME SOURCES ... LINKS ... PRIVATE_LINKS ...): one static library per folder, alias gemmc::NAME.
+# gemmc_layer(NAME SOURCES ... LINKS ... PRIVATE_LINKS ...): one static library per folder (two for compiler/), alias
+# gemmc::NAME.
 # Includes are written from the repository's root ("core/problem.h"); tests/unit/repository/layers_test.cc checks the arrows.
 function(gemmc_layer NAME)
   cmake_parse_arguments(LAYER "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})

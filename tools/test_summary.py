@@ -13,25 +13,28 @@ COUNTS_HEADER = re.compile(r"^kind +level +family +route +(.*)$")
 COUNTS_ROW = re.compile(r"^(\S+) +(\S+) +(\S+) +(JIT|AOT) +(.*)$")
 COUNT = re.compile(r"(\d+|\.)(?: \((-\d+)\))?")
 GOOGLE_TEST_RESULT = re.compile(r"^\[  (PASSED|FAILED|SKIPPED) +\] (\d+) tests?[.,]", re.MULTILINE)
-PYTEST_RESULT = re.compile(r"(\d+) (passed|failed|skipped)")
+PYTEST_RESULT = re.compile(r"(\d+) (passed|failed|skipped|errors?)\b")
 FUZZ_RESULT = re.compile(r"^Done (\d+) runs in", re.MULTILINE)
 
 Tally = collections.Counter
 
 
 def case_results(output: str, status: str) -> Tally:
-    """GoogleTest's or pytest's own cases; the test as one case where it has none."""
+    """GoogleTest's or pytest's own cases; the test as one case where it has none. A test that failed counts at least one
+    failed case, whatever its cases say: it may have crashed after them."""
     found = Tally()
     for word, count in GOOGLE_TEST_RESULT.findall(output):
         found[word.lower()] += int(count)
     if not found and (lines := output.strip().splitlines()):
         for count, word in PYTEST_RESULT.findall(lines[-1]):
-            found[word] += int(count)
-    return found or Tally({{"run": "passed", "fail": "failed"}.get(status, "skipped"): 1})
+            found["failed" if word.startswith("error") else word] += int(count)
+    if status not in ("run", "disabled"):
+        found["failed"] = max(1, found["failed"])
+    return found or Tally({"passed" if status == "run" else "skipped": 1})
 
 
 def counts_rows(output: str):
-    """The rows of the tables that conformance programs print: ((kind, level, family, route), {type: (right, wrong)})."""
+    """The rows of the tables that conformance programs print: (kind, level, family, route), {type: (right, wrong)}."""
     types = None
     for line in output.splitlines():
         if header := COUNTS_HEADER.match(line):
@@ -61,7 +64,8 @@ class Summary:
             [kind] = [label for label in labels if label != "long"]
             output = test.findtext("system-out") or ""
             self.programs[kind] += 1
-            self.cases[kind] += case_results(output, test.get("status"))
+            is_skipped = test.find("skipped") is not None
+            self.cases[kind] += case_results(output, "disabled" if is_skipped else test.get("status"))
             if fuzzed := FUZZ_RESULT.findall(output):
                 self.executions[test.get("name").removesuffix("_long")] += sum(map(int, fuzzed))
             for row, counts in counts_rows(output):

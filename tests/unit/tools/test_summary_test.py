@@ -37,6 +37,15 @@ def test_counts_cases_by_kind():
     assert "| integration | 2 | 55 | 1 | 1 |" in text
 
 
+def test_a_test_that_failed_is_a_failed_case():
+    text = summary_of(
+        test_case("leaks", "unit", "[  PASSED  ] 3 tests.\nleak\n", status="fail"),
+        test_case("absent", "unit", "", status="notrun"),
+        test_case("broken", "unit", "55 passed, 2 errors in 3s\n", status="fail"),
+    )
+    assert "| unit | 3 | 58 | 4 | 0 |" in text
+
+
 def test_adds_the_tables_of_kernel_runs():
     header = "kind       level      family   route   float32     int32\n"
     text = summary_of(

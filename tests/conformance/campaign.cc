@@ -8,38 +8,10 @@
 #include "tests/conformance/counts.h"
 #include "tests/conformance/settings.h"
 #include "tests/support/aot_library.h"
+#include "tests/support/kernel_library.h"
+#include "tests/support/temporary_folder.h"
 
 namespace gemmc::testing {
-namespace {
-
-uint64_t hash_of(const std::vector<uint8_t>& bytes) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001b3u;
-  return hash;
-}
-
-constexpr int kOddBytes = 13;
-
-std::vector<Placement> placements(const Instance& instance, const CampaignOptions& options) {
-  std::vector<Placement> result;
-  for (const auto side : {GuardedBuffer::Side::kEnd, GuardedBuffer::Side::kStart}) {
-    Placement placement;
-    placement.side = side;
-    placement.b_is_a = options.b_is_a;
-    placement.offset_bytes = options.offset_bytes;
-    result.push_back(placement);
-  }
-  if (instance.allows_in_place()) {
-    result.push_back(result.front());
-    result.back().in_place = true;
-  }
-  // No operand needs an alignment, not even its element type's own.
-  result.push_back(result.front());
-  result.back().offset_bytes += kOddBytes;
-  return result;
-}
-
-}  // namespace
 
 Campaign::Campaign(std::string kind, Target target) : kind_(std::move(kind)), session_(std::move(target)) {}
 
@@ -105,7 +77,7 @@ void Campaign::run_family(const Instance& instance, const MakeInstance& make, co
     return wrong;
   };
   std::optional<uint64_t> first_hash;
-  for (const Placement& placement : placements(instance, options)) {
+  for (const Placement& placement : placements(instance, options.b_is_a, options.offset_bytes)) {
     RunResult result = kernel_run_.run(compiled->kernel->entry(), instance, placement, check);
     const uint64_t hash = hash_of(result.y);
     if (result.is_right() && first_hash.value_or(hash) != hash) {
@@ -128,7 +100,10 @@ void Campaign::run_ahead_of_time() {
   if (kernels_.empty()) return;
   std::vector<Artifact> artifacts;
   for (const auto& [symbol, kernel] : kernels_) artifacts.push_back(kernel->artifact());
-  const Expected<std::unique_ptr<AotLibrary>> library = AotLibrary::build(std::move(artifacts));
+  const TemporaryFolder folder;
+  const Expected<std::filesystem::path> file = build_aot_library(std::move(artifacts), folder.path());
+  ASSERT_TRUE(file) << file.status().message();
+  const Expected<std::unique_ptr<KernelLibrary>> library = KernelLibrary::open(*file);
   ASSERT_TRUE(library) << library.status().message();
   for (const Record& record : records_) {
     if (has_failed_enough()) return;

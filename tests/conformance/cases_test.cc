@@ -7,65 +7,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <map>
 
 #include "compiler/node.h"
 #include "tests/conformance/campaign.h"
 #include "tests/conformance/settings.h"
+#include "tests/support/case_run.h"
 #include "tests/support/random_problem.h"
 
 namespace gemmc::testing {
 namespace {
-
-std::optional<std::string> differs(oracle::Type type, const void* found, const void* expected, double rtol,
-                                   double atol) {
-  const size_t bytes = oracle::element_bytes(type);
-  if (std::memcmp(found, expected, bytes) == 0) return std::nullopt;
-  if (oracle::is_float(type)) {
-    const long double y = oracle::decode_float(type, found), wanted = oracle::decode_float(type, expected);
-    if (std::isnan(y) && std::isnan(wanted)) return std::nullopt;
-    if (y == wanted) return std::nullopt;  // zeros of either sign
-    if (std::isfinite(y) && std::isfinite(wanted) && std::fabs(y - wanted) <= atol + rtol * std::fabs(wanted)) {
-      return std::nullopt;
-    }
-  }
-  return fmt::format("{}, the case expects {}", oracle::element_text(type, found),
-                     oracle::element_text(type, expected));
-}
-
-// The case's own expectation, then the oracle's.
-Check check_for(const Case& test_case) {
-  return [&test_case](const oracle::Product& product, const oracle::View& y,
-                      const std::vector<uint8_t>& values) -> std::optional<std::string> {
-    const CaseExpectation& expect = test_case.expect;
-    if (y.shape != expect.y.shape || values.size() != expect.y.bytes.size())
-      return "Y has another shape than the case's";
-    const size_t bytes = oracle::element_bytes(product.type);
-    for (size_t i = 0; i < values.size(); i += bytes) {
-      if (const auto text = differs(product.type, &values[i], &expect.y.bytes[i], expect.rtol, expect.atol))
-        return text;
-    }
-    const auto mismatch = oracle::find_mismatch(product, y);
-    return mismatch ? std::optional(mismatch->text()) : std::nullopt;
-  };
-}
-
-Instance instance_of(const Case& test_case, const Problem& problem) {
-  ArrayShapes shapes{test_case.a.tensor.shape, test_case.b.tensor.shape, std::nullopt};
-  GivenOperands given;
-  given.a = {test_case.a.tensor.bytes, test_case.a.strides};
-  given.b = {test_case.b.tensor.bytes, test_case.b.strides};
-  if (test_case.c) {
-    shapes.c = test_case.c->tensor.shape;
-    given.c = GivenOperand{test_case.c->tensor.bytes, test_case.c->strides};
-  }
-  given.y_strides = test_case.y_strides;
-  Instance instance = make_instance(problem, shapes, given);
-  instance.repeat = fmt::format("conformance_cases_test --case={}", test_case.id);
-  return instance;
-}
 
 void run_case(const Case& test_case, Campaign& campaign) {
   SCOPED_TRACE(test_case.id + ": " + test_case.why);
@@ -77,7 +28,7 @@ void run_case(const Case& test_case, Campaign& campaign) {
     return;
   }
   CampaignOptions options;
-  options.check = check_for(test_case);
+  options.check = meets(test_case.expect);
   options.b_is_a = test_case.hints.b_is_a;
   options.offset_bytes = test_case.hints.misalign_bytes;
   options.may_be_refused = test_case.hints.has_strides;

@@ -151,6 +151,32 @@ std::string Placement::text() const {
   return text;
 }
 
+std::vector<Placement> placements(const Instance& instance, bool b_is_a, int offset_bytes) {
+  std::vector<Placement> result;
+  for (const auto side : {GuardedBuffer::Side::kEnd, GuardedBuffer::Side::kStart}) {
+    Placement placement;
+    placement.side = side;
+    placement.b_is_a = b_is_a;
+    placement.offset_bytes = offset_bytes;
+    result.push_back(placement);
+  }
+  if (instance.allows_in_place()) {
+    result.push_back(result.front());
+    result.back().in_place = true;
+  }
+  // No operand needs an alignment, not even its element type's own.
+  constexpr int kOddBytes = 13;
+  result.push_back(result.front());
+  result.back().offset_bytes += kOddBytes;
+  return result;
+}
+
+uint64_t hash_of(const std::vector<uint8_t>& bytes) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001b3u;
+  return hash;
+}
+
 std::string KernelRun::call(gemmc_kernel_entry entry, const Instance& instance, const void* a, const void* b,
                             const void* c, void* y) {
   const auto element_bytes = static_cast<int64_t>(oracle::element_bytes(oracle_type(instance.problem.dtype)));

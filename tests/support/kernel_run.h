@@ -22,6 +22,12 @@ struct Placement {
   std::string text() const;                              // "operands end at an unreadable page, in place"
 };
 
+// Every way to lay the instance's operands out: ending and starting at unreadable pages, in place where that is allowed.
+std::vector<Placement> placements(const Instance& instance, bool b_is_a, int offset_bytes);
+
+// Tells results apart: the hash of Y's bytes (FNV-1a, 64 bits).
+uint64_t hash_of(const std::vector<uint8_t>& bytes);
+
 // What is wrong with Y, if anything. `y_values`: its elements, dense row-major.
 using Check = std::function<std::optional<std::string>(const oracle::Product& product, const oracle::View& y,
                                                        const std::vector<uint8_t>& y_values)>;

@@ -1,0 +1,169 @@
+// CPU levels beside this machine's own: kernels compiled here, run where run_at_level finds a CPU for them, real or
+// emulated. The case files and random problems of every type, every family, order=k.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "compiler/node.h"
+#include "core/problem_string.h"
+#include "tests/conformance/counts.h"
+#include "tests/conformance/drawn_problem.h"
+#include "tests/conformance/replay/recorder.h"
+#include "tests/conformance/settings.h"
+#include "tests/support/process.h"
+#include "tests/support/random_problem.h"
+#include "tests/support/temporary_folder.h"
+
+namespace gemmc::testing {
+namespace {
+
+constexpr int kRuntimeProblems = 10, kShapesPerProblem = 12, kStaticProblems = 24, kOrderKProblems = 4;
+constexpr int kSkipped = 77;  // run_at_level where nothing has the level
+
+void record_cases(Recorder& recorder) {
+  const std::string& only = conformance_settings().test_case;
+  for (const std::string folder : {"worked", "reported"}) {
+    for (const Case& test_case : read_cases(folder)) {
+      if (!test_case.expect.is_ok || (!only.empty() && only != test_case.id)) continue;
+      const Expected<Problem> problem = node_to_problem(to_node(test_case));
+      if (!problem) {
+        // Layouts may be refused, cleanly; everything else is a promise.
+        EXPECT_TRUE(test_case.hints.has_strides) << test_case.id << ": " << problem.status().message();
+        continue;
+      }
+      recorder.add(folder, test_case, *problem);
+      recorder.add(folder, test_case, runtime_problem(*problem));
+    }
+  }
+}
+
+void record_random(Recorder& recorder, const Target& target, DType dtype) {
+  const ConformanceSettings& settings = conformance_settings();
+  Random random(settings.seed * 1000 + 700 + static_cast<uint64_t>(dtype) * 10 + (target.level.back() - '0'));
+  const auto draw_seed = [&random] { return random.bits() >> 32; };
+  for (int i = 0; i < kRuntimeProblems * settings.effort; ++i) {
+    const DimKind kind = i % 3 == 2 ? DimKind::kSomeRuntime : DimKind::kAllRuntime;
+    const Problem problem = random_problem(dtype, kind, random);
+    std::optional<Schedule> schedule;
+    if (i % 2 == 1) schedule = random_schedule(problem, target, random);
+    for (int j = 0; j < kShapesPerProblem; ++j) {
+      const ArrayShapes shapes = random_shapes(problem, random);
+      recorder.add("random", problem, shapes, draw_seed(), schedule);
+    }
+  }
+  for (int i = 0; i < kStaticProblems * settings.effort; ++i) {
+    const DrawnProblem drawn = draw_static(dtype, target, static_cast<size_t>(i % 2), random);
+    std::optional<Schedule> schedule;
+    if (i % 4 >= 2) schedule = random_schedule(drawn.problem, target, random);
+    recorder.add("random", drawn.problem, drawn.shapes, drawn.seed, schedule);
+  }
+  if (is_integer(dtype) || !target.has(kFma)) return;
+  for (int i = 0; i < kOrderKProblems * settings.effort; ++i) {
+    DrawnProblem drawn = draw_static(dtype, target, static_cast<size_t>(i % 2), random);
+    drawn.problem.order = SummationOrder::kByK;
+    recorder.add("order=k", drawn.problem, drawn.shapes, drawn.seed);
+    recorder.add("order=k", runtime_problem(drawn.problem), drawn.shapes, drawn.seed);
+  }
+}
+
+void record_what_is_asked(Recorder& recorder, const Target& target) {
+  const ConformanceSettings& settings = conformance_settings();
+  if (!settings.problem.empty()) {
+    const Expected<Problem> problem = parse_problem(settings.problem);
+    ASSERT_TRUE(problem) << problem.status().message();
+    const std::optional<ArrayShapes> shapes = parse_shapes(settings.shapes);
+    ASSERT_TRUE(shapes) << settings.shapes;
+    std::optional<Schedule> schedule;
+    if (!settings.schedule.empty()) schedule = parse_schedule(settings.schedule).operator*();
+    return recorder.add("repeated", *problem, *shapes, settings.seed, schedule);
+  }
+  record_cases(recorder);
+  if (!settings.test_case.empty()) return;
+  for (const DType dtype : kAllDTypes) record_random(recorder, target, dtype);
+}
+
+// Enters what conformance_replay counted into the table. Returns the number of right runs.
+size_t count_runs(const std::string& output, const std::string& level, const std::string& place) {
+  size_t all_right = 0;
+  std::stringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    std::stringstream words(line);
+    std::string word, kind, type, family;
+    size_t right = 0, wrong = 0;
+    if (!(words >> word >> kind >> type >> family >> right >> wrong) || word != "count") continue;
+    const CountKey key{kind + " by " + place, parse_dtype(type).value(),
+                       family == name(Family::kTiled) ? Family::kTiled : Family::kGeneral, level,
+                       ConformanceRoute::kAheadOfTime};
+    for (size_t i = 0; i < right; ++i) count_run(key, true);
+    for (size_t i = 0; i < wrong; ++i) count_run(key, false);
+    all_right += right;
+  }
+  return all_right;
+}
+
+// `by`: "cpu", "qemu", "bochs"; empty: the first that has the level.
+ProcessResult run_at_level(const std::string& by, const std::string& level, const std::vector<std::string>& command) {
+  std::vector<std::string> argv = {RUN_AT_LEVEL};
+  if (!by.empty()) argv.insert(argv.end(), {"--by", by});
+  argv.push_back(level);
+  argv.insert(argv.end(), command.begin(), command.end());
+  return run_process(argv);
+}
+
+struct Place {
+  std::string level, by;
+};
+
+class LevelsTest : public ::testing::TestWithParam<Place> {};
+
+TEST_P(LevelsTest, KernelsAreRight) {
+  const auto& [level, by] = GetParam();
+  const std::string& only = conformance_settings().target;
+  if (!only.empty() && only != level) GTEST_SKIP() << level << ": --target=" << only << " was given";
+  const ProcessResult where = run_at_level(by, level, {"--where"});
+  if (where.status == kSkipped) GTEST_SKIP() << where.err;
+  ASSERT_EQ(where.status, 0) << where.err;
+  const std::string place = where.out.substr(0, where.out.find('\n'));
+
+  const Target target = target_of(level);
+  Recorder recorder(target);
+  record_what_is_asked(recorder, target);
+  if (HasFailure()) return;
+  const TemporaryFolder folder;
+  const Recorder::Written files = recorder.write(folder.path());
+  const std::vector<std::string> replay = {CONFORMANCE_REPLAY, files.library.string(), files.recording.string()};
+  const ProcessResult result = run_at_level(by, level, replay);
+  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  std::cout << place << ": " << result.out << result.err;
+  EXPECT_NE(result.out.find("this CPU has " + level), std::string::npos);
+  // At least two placements of each.
+  EXPECT_GE(count_runs(result.out, level, place), 2 * recorder.recording().runs.size());
+  // What a place reports is what the program said, not that there was a place.
+  EXPECT_EQ(run_at_level(by, level, {CONFORMANCE_REPLAY, "none", "none"}).status, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Places, LevelsTest,
+                         ::testing::Values(Place{"x86-64-v2", "qemu"}, Place{"x86-64-v3", "qemu"},
+                                           Place{"x86-64-v3", "cpu"}, Place{"x86-64-v4", ""}),
+                         [](const auto& info) {
+                           return test_name(info.param.level, info.param.by.empty() ? "anywhere" : info.param.by);
+                         });
+
+// An emulated CPU lacks levels on every machine that this test runs on.
+TEST(LevelsReplayTest, EndsWhereTheCpuLacksTheLevel) {
+  if (const std::string& only = conformance_settings().target; !only.empty()) GTEST_SKIP() << "--target was given";
+  const TemporaryFolder folder;
+  const std::filesystem::path recording = folder.path() / "runs.jsonl";
+  std::ofstream(recording) << print_recording({"x86-64-v3", {}});
+  const ProcessResult result =
+      run_at_level("qemu", "x86-64-v2", {CONFORMANCE_REPLAY, "none.so", recording.string()});
+  if (result.status == kSkipped) GTEST_SKIP() << result.err;
+  EXPECT_EQ(result.status, 2);
+  EXPECT_NE(result.err.find("cannot run on this CPU, which lacks AVX"), std::string::npos) << result.err;
+}
+
+}  // namespace
+}  // namespace gemmc::testing

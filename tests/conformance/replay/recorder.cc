@@ -1,0 +1,133 @@
+#include "tests/conformance/replay/recorder.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <stdexcept>
+
+#include "compiler/compile.h"
+#include "core/problem_string.h"
+#include "schedules/family_table.h"
+#include "tests/support/aot_library.h"
+#include "tests/support/case_run.h"
+
+namespace gemmc::testing {
+namespace {
+
+Target host() {
+  const Expected<Target> target = host_target();
+  if (!target) throw std::runtime_error(target.status().message());
+  return *target;
+}
+
+}  // namespace
+
+Recorder::Recorder(const Target& target)
+    : session_(target), host_session_(host()), runs_here_(check_runs_here(target).is_ok()) {
+  recording_.level = target.level;
+}
+
+void Recorder::add(const std::string& kind, const Problem& problem, const ArrayShapes& shapes, uint64_t seed,
+                   const std::optional<Schedule>& schedule) {
+  const Instance instance = make_instance(problem, shapes, seed);
+  RecordedRun run;
+  run.kind = kind;
+  run.problem = print_problem(problem);
+  run.shapes = print_shapes(shapes);
+  run.seed = seed;
+  run.repeat = fmt::format("conformance_levels_test --problem='{}' --shapes='{}' --seed={} --target={}", run.problem,
+                           run.shapes, seed, recording_.level);
+  add_families(std::move(run), instance, schedule);
+}
+
+void Recorder::add(const std::string& kind, const Case& test_case, const Problem& problem) {
+  RecordedRun run;
+  run.kind = kind;
+  run.problem = print_problem(problem);
+  run.shapes = print_shapes(shapes_of(test_case));
+  run.given = operands_of(test_case);
+  run.expect = test_case.expect;
+  run.b_is_a = test_case.hints.b_is_a;
+  run.offset_bytes = test_case.hints.misalign_bytes;
+  run.repeat = fmt::format("conformance_levels_test --case={} --target={}", test_case.id, recording_.level);
+  add_families(std::move(run), instance_of(test_case, problem), std::nullopt);
+}
+
+void Recorder::add_families(RecordedRun run, const Instance& instance, const std::optional<Schedule>& schedule) {
+  const Problem canonical_problem = canonical(instance.problem).problem;
+  const Target& target = session_.target();
+  if (!runs_here_) {
+    const Expected<Session::Result> compiled = host_session_.kernel(instance.problem);
+    // A promise that this machine cannot keep, such as order=k without FMA, is the oracle's to judge elsewhere.
+    if (compiled) run.right_result = right_result(*compiled, run, instance);
+  }
+  bool is_accepted = false;
+  for (const FamilyVerdict& verdict : judge_families(canonical_problem, target)) {
+    if (verdict.refusal) continue;
+    is_accepted = true;
+    if (schedule && schedule->family != verdict.family) continue;
+    const Schedule chosen = schedule.value_or(heuristic_schedule(verdict.family, canonical_problem, target));
+    run.schedule = print_schedule(chosen);
+    const std::optional<Artifact> artifact = compile_and_run(run, instance, chosen);
+    if (!artifact) continue;
+    EXPECT_EQ(artifact->target, target);
+    run.symbol = artifact->symbol;
+    artifacts_.emplace(artifact->symbol, *artifact);
+    recording_.runs.push_back(run);
+  }
+  EXPECT_TRUE(is_accepted) << "no family takes " << run.problem;
+}
+
+std::optional<Artifact> Recorder::compile_and_run(RecordedRun& run, const Instance& instance,
+                                                  const Schedule& schedule) {
+  CompileOptions options;
+  options.schedule = schedule;
+  if (runs_here_) {
+    const Expected<Session::Result> compiled = session_.kernel(instance.problem, options);
+    if (compiled) {
+      run.right_result = right_result(*compiled, run, instance);
+      run.is_same_kernel = run.right_result.has_value();
+      return compiled->kernel->artifact();
+    }
+    ADD_FAILURE() << run.problem << ": " << compiled.status().message();
+    return std::nullopt;
+  }
+  const Expected<KernelPlan> planned = plan(instance.problem, session_.target(), options);
+  if (planned) {
+    const auto known = artifacts_.find(planned->symbol);
+    if (known != artifacts_.end()) return known->second;
+    const Expected<Artifact> compiled = compile(instance.problem, session_.target(), options);
+    if (compiled) return *compiled;
+    ADD_FAILURE() << run.problem << ": " << compiled.status().message();
+  } else {
+    ADD_FAILURE() << run.problem << ": " << planned.status().message();
+  }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> Recorder::right_result(const Session::Result& compiled, const RecordedRun& run,
+                                               const Instance& instance) {
+  Placement placement;
+  placement.b_is_a = run.b_is_a;
+  placement.offset_bytes = run.offset_bytes;
+  const RunResult result = kernel_run_.run(compiled.kernel->entry(), instance, placement, check_of(run));
+  if (result.is_right()) return hash_of(result.y);
+  ADD_FAILURE() << run.problem << ", " << compiled.kernel->artifact().schedule << " on this machine: "
+                << result.failure << "\nrepeat: " << instance.repeat;
+  return std::nullopt;
+}
+
+Recorder::Written Recorder::write(const std::filesystem::path& folder) const {
+  std::vector<Artifact> artifacts;
+  for (const auto& [symbol, artifact] : artifacts_) artifacts.push_back(artifact);
+  const Expected<std::filesystem::path> library = build_aot_library(std::move(artifacts), folder);
+  if (!library) throw std::runtime_error(library.status().message());
+  const std::filesystem::path path = folder / "runs.jsonl";
+  std::ofstream file(path);
+  file << print_recording(recording_);
+  if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
+  return {*library, path};
+}
+
+}  // namespace gemmc::testing

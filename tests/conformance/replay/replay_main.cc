@@ -1,0 +1,118 @@
+// conformance_replay LIBRARY RECORDING: makes the recorded calls of a library's kernels, on whatever CPU this is, and
+// judges the results. Needs neither Halide nor LLVM, so that it runs in an emulator.
+//
+// Prints wrong runs, then a line "count KIND TYPE FAMILY RIGHT WRONG" for each of these. Status 0: runs were made and
+// all were right; 1: a run was wrong; 2: no run can be made.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <tuple>
+
+#include "core/target.h"
+#include "schedules/schedule.h"
+#include "tests/conformance/replay/recorded_run.h"
+#include "tests/support/kernel_library.h"
+#include "tests/support/kernel_run.h"
+
+namespace gemmc::testing {
+namespace {
+
+template <typename T>
+T value_of(Expected<T> expected) {
+  if (!expected) throw std::runtime_error(expected.status().message());
+  return std::move(*expected);
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw std::runtime_error("cannot read " + path);
+  return text.str();
+}
+
+class Replay {
+ public:
+  explicit Replay(const KernelLibrary& library) : library_(library) {}
+
+  void run(const RecordedRun& recorded) {
+    const gemmc_kernel_entry entry = library_.entry(recorded.symbol);
+    if (entry == nullptr) throw std::runtime_error("the library has no kernel " + recorded.symbol);
+    const Instance instance = instance_of(recorded);
+    const Schedule schedule = value_of(parse_schedule(recorded.schedule));
+    const Check full_check = check_of(recorded);
+    // Long double arithmetic takes minutes in an emulator: a result known to be right is not judged again.
+    std::optional<uint64_t> known = recorded.right_result;
+    const Check check = [&](const oracle::Product& product, const oracle::View& y, const std::vector<uint8_t>& values) {
+      if (known == hash_of(values)) return std::optional<std::string>();
+      if (recorded.is_same_kernel) return std::optional<std::string>("other bits than where the run was recorded");
+      ++judged_;
+      std::optional<std::string> wrong = full_check(product, y, values);
+      if (!wrong) known = hash_of(values);
+      return wrong;
+    };
+    Count& count = counts_[{recorded.kind, std::string(name(instance.problem.dtype)), std::string(name(schedule.family))}];
+    for (const Placement& placement : placements(instance, recorded.b_is_a, recorded.offset_bytes)) {
+      const RunResult result = kernel_run_.run(entry, instance, placement, check);
+      ++(result.is_right() ? count.right : count.wrong);
+      if (!result.is_right() && ++reported_ <= kMostReports) {
+        fmt::print("wrong: {}: {}\n{}, {}; {}\n{}\nrepeat: {}\n", recorded.kind, recorded.problem, recorded.symbol,
+                   recorded.schedule, placement.text(), result.failure, recorded.repeat);
+      }
+    }
+  }
+
+  int report() const {
+    size_t right = 0, wrong = 0;
+    for (const auto& [key, count] : counts_) {
+      fmt::print("count {} {} {} {} {}\n", std::get<0>(key), std::get<1>(key), std::get<2>(key), count.right, count.wrong);
+      right += count.right;
+      wrong += count.wrong;
+    }
+    fmt::print("replay: {} runs right, {} wrong; {} results judged here\n", right, wrong, judged_);
+    if (right + wrong == 0) throw std::runtime_error("the recording has no runs");
+    return wrong == 0 ? 0 : 1;
+  }
+
+ private:
+  static constexpr size_t kMostReports = 20;
+  struct Count {
+    size_t right = 0, wrong = 0;
+  };
+
+  const KernelLibrary& library_;
+  KernelRun kernel_run_;
+  std::map<std::tuple<std::string, std::string, std::string>, Count> counts_;
+  size_t judged_ = 0, reported_ = 0;
+};
+
+int replay(const std::string& library_path, const std::string& recording_path) {
+  const Recording recording = value_of(parse_recording(read_file(recording_path)));
+  const Target target = value_of(parse_target(recording.level));
+  if (const Status status = check_runs_here(target); !status.is_ok()) throw std::runtime_error(status.message());
+  fmt::print("replay: this CPU has {}\n", target.level);
+  const std::unique_ptr<KernelLibrary> library = value_of(KernelLibrary::open(library_path));
+  Replay replay(*library);
+  for (const RecordedRun& run : recording.runs) replay.run(run);
+  return replay.report();
+}
+
+}  // namespace
+}  // namespace gemmc::testing
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::cerr << "usage: conformance_replay LIBRARY RECORDING\n";
+    return 2;
+  }
+  try {
+    return gemmc::testing::replay(argv[1], argv[2]);
+  } catch (const std::exception& error) {
+    std::cerr << "conformance_replay: " << error.what() << "\n";
+    return 2;
+  }
+}

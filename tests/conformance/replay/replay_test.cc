@@ -1,0 +1,167 @@
+// Can a replay fail? A small library for this machine's own level, right, and then with one thing wrong at a time.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/problem_string.h"
+#include "tests/conformance/replay/recorder.h"
+#include "tests/support/process.h"
+#include "tests/support/temporary_folder.h"
+
+namespace gemmc::testing {
+namespace {
+
+Target target_of(const std::string& level) {
+  const Expected<Target> target = parse_target(level);
+  if (!target) throw std::runtime_error(target.status().message());
+  return *target;
+}
+
+void record(Recorder& recorder, const std::string& problem, const std::string& shapes, uint64_t seed) {
+  const Expected<Problem> parsed = parse_problem(problem);
+  ASSERT_TRUE(parsed) << parsed.status().message();
+  recorder.add("replay", *parsed, parse_shapes(shapes).value(), seed);
+}
+
+ProcessResult replay(const std::filesystem::path& library, const std::filesystem::path& recording) {
+  return run_process({CONFORMANCE_REPLAY, library.string(), recording.string()});
+}
+
+class ReplayTest : public ::testing::Test {
+ protected:
+  ReplayTest() {
+    Recorder recorder(target_of(kLevel));
+    // `general` and `tiled`, then `general` with C, which has a third placement.
+    record(recorder, "gemm f32 m=5 n=9 k=7", "5x7 7x9", 3);
+    record(recorder, "gemm i64 m=? n=? k=? c=mn", "4x3 3x2 4x2", 4);
+    files_ = recorder.write(folder_.path());
+    recording_ = recorder.recording();
+  }
+
+  ProcessResult replay_changed() {
+    const std::filesystem::path path = folder_.path() / "changed.jsonl";
+    std::ofstream(path) << print_recording(recording_);
+    return replay(files_.library, path);
+  }
+  void expect_no_replay(const ProcessResult& result, const std::string& reason) {
+    EXPECT_EQ(result.status, 2) << result.out;
+    EXPECT_NE(result.err.find(reason), std::string::npos) << result.err;
+  }
+
+  static constexpr const char* kLevel = "x86-64-v2";
+  TemporaryFolder folder_;
+  Recorder::Written files_;
+  Recording recording_;
+};
+
+TEST_F(ReplayTest, CountsTheRunsOfEveryKernel) {
+  ASSERT_EQ(recording_.runs.size(), 3u);
+  const ProcessResult result = replay(files_.library, files_.recording);
+  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  EXPECT_EQ(result.out,
+            "replay: this CPU has x86-64-v2\n"
+            "count replay float32 general 2 0\n"
+            "count replay float32 tiled 2 0\n"
+            "count replay int64 general 3 0\n"
+            "replay: 7 runs right, 0 wrong; 0 results judged here\n");
+}
+
+TEST_F(ReplayTest, JudgesByTheOracleWhereNoResultIsKnown) {
+  for (RecordedRun& run : recording_.runs) {
+    run.right_result.reset();
+    run.is_same_kernel = false;
+  }
+  const ProcessResult result = replay_changed();
+  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  EXPECT_NE(result.out.find("7 runs right, 0 wrong; 3 results judged here"), std::string::npos) << result.out;
+}
+
+TEST_F(ReplayTest, ResultsOfAnotherCpuAreNotTheOnlyRightOnes) {
+  recording_.runs[0].right_result = 1;
+  recording_.runs[0].is_same_kernel = false;
+  const ProcessResult result = replay_changed();
+  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  EXPECT_NE(result.out.find("7 runs right, 0 wrong; 1 results judged here"), std::string::npos) << result.out;
+}
+
+TEST_F(ReplayTest, FailsWhereAKernelGivesOtherBitsThanBefore) {
+  *recording_.runs[0].right_result ^= 1;
+  const ProcessResult result = replay_changed();
+  EXPECT_EQ(result.status, 1) << result.err;
+  EXPECT_NE(result.out.find("other bits than where the run was recorded"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("replay: 5 runs right, 2 wrong"), std::string::npos) << result.out;
+}
+
+TEST_F(ReplayTest, FailsWhereAKernelIsWrong) {
+  // Kernels that leave Y as it was: NaN, or -1.
+  const std::filesystem::path source = folder_.path() / "wrong.c", library = folder_.path() / "wrong.so";
+  std::ofstream file(source);
+  for (RecordedRun& run : recording_.runs) {
+    file << fmt::format("int {}_call(const void* call) {{ return call == 0; }}\n", run.symbol);
+    run.right_result.reset();
+    run.is_same_kernel = false;
+  }
+  file.close();
+  const ProcessResult compiled = run_process({"cc", "-shared", "-o", library.string(), source.string()});
+  ASSERT_EQ(compiled.status, 0) << compiled.err;
+  std::ofstream(files_.recording) << print_recording(recording_);
+  const ProcessResult result = replay(library, files_.recording);
+  EXPECT_EQ(result.status, 1) << result.err;
+  EXPECT_NE(result.out.find("replay: 0 runs right, 7 wrong"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("repeat: conformance_levels_test --problem='gemm f32 m=5 n=9 k=7' --shapes='5x7 7x9' "
+                            "--seed=3 --target=x86-64-v2"),
+            std::string::npos)
+      << result.out;
+}
+
+TEST_F(ReplayTest, CannotCallAKernelThatIsNotThere) {
+  recording_.runs[1].symbol += "_not";
+  expect_no_replay(replay_changed(), "the library has no kernel " + recording_.runs[1].symbol);
+}
+
+TEST_F(ReplayTest, CannotRunWithoutRunsOrFiles) {
+  recording_.runs.clear();
+  expect_no_replay(replay_changed(), "the recording has no runs");
+  expect_no_replay(replay(folder_.path() / "none.so", files_.recording), "none.so");
+  expect_no_replay(replay(files_.library, folder_.path() / "none"), "cannot read");
+}
+
+TEST_F(ReplayTest, RefusesARecordingThatIsCutOff) {
+  const std::string text = print_recording(recording_);
+  for (const std::string& part : {text.substr(0, text.rfind('{')), text.substr(0, text.size() / 2), std::string()}) {
+    EXPECT_FALSE(parse_recording(part)) << part;
+  }
+  std::string unknown = text;
+  unknown.insert(unknown.rfind('{') + 1, "\"more\":1,");
+  EXPECT_FALSE(parse_recording(unknown));
+  EXPECT_TRUE(parse_recording(text));
+}
+
+// The kernels for a level that a CPU lacks would stop with SIGILL at best.
+TEST_F(ReplayTest, SaysWhatTheCpuLacks) {
+  for (const std::string level : {"x86-64-v3", "x86-64-v4"}) {
+    recording_.level = level;
+    const ProcessResult result = replay_changed();
+    const Status here = check_runs_here(target_of(level));
+    if (here.is_ok()) {
+      EXPECT_EQ(result.status, 0) << result.err;
+      EXPECT_NE(result.out.find("this CPU has " + level), std::string::npos) << result.out;
+    } else {
+      expect_no_replay(result, here.message());
+    }
+  }
+  recording_.level = "x86-64-v9";
+  expect_no_replay(replay_changed(), "x86-64-v9");
+}
+
+// What the emulated machine must hold.
+TEST(ReplayProgramTest, NeedsNeitherHalideNorLlvm) {
+  const ProcessResult result = run_process({"ldd", CONFORMANCE_REPLAY});
+  EXPECT_NE(result.out.find("libc.so"), std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find("Halide"), std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find("LLVM"), std::string::npos) << result.out;
+}
+
+}  // namespace
+}  // namespace gemmc::testing

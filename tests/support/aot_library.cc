@@ -7,7 +7,8 @@
 
 namespace gemmc::testing {
 
-Expected<std::filesystem::path> build_aot_library(std::vector<Artifact> artifacts, const std::filesystem::path& folder) {
+Expected<std::filesystem::path> build_aot_library(std::vector<Artifact> artifacts,
+                                                  const std::filesystem::path& folder) {
   Bundle bundle;
   bundle.name = "conformance";
   bundle.artifacts = std::move(artifacts);

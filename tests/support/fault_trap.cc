@@ -1,5 +1,7 @@
 #include "tests/support/fault_trap.h"
 
+#include <ucontext.h>
+
 #include <csetjmp>
 #include <csignal>
 #include <mutex>
@@ -12,13 +14,14 @@ constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
 thread_local sigjmp_buf* return_point = nullptr;
 thread_local Fault last_fault = {};
 
-void on_fault(int signal, siginfo_t* info, void*) {
+void on_fault(int signal, siginfo_t* info, void* context) {
   if (return_point == nullptr) {
     // Not ours: let it happen again with the default, fatal action.
     std::signal(signal, SIG_DFL);
     return;
   }
-  last_fault = {signal, info->si_addr};
+  const auto instruction = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP];
+  last_fault = {signal, info->si_addr, reinterpret_cast<const uint8_t*>(instruction)};
   siglongjmp(*return_point, 1);
 }
 

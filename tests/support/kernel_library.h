@@ -1,4 +1,5 @@
-// A shared library of kernels built ahead of time, loaded into this process. Needs neither the compiler nor the runtime.
+// A shared library of kernels built ahead of time, loaded into this process. Needs neither the compiler nor the
+// runtime.
 #pragma once
 
 #include <filesystem>

@@ -10,7 +10,6 @@
 #include <xmmintrin.h>
 #endif
 
-#include "tests/support/fault_trap.h"
 #include "tests/support/random_values.h"
 
 namespace gemmc::testing {
@@ -177,8 +176,8 @@ uint64_t hash_of(const std::vector<uint8_t>& bytes) {
   return hash;
 }
 
-std::string KernelRun::call(gemmc_kernel_entry entry, const Instance& instance, const void* a, const void* b,
-                            const void* c, void* y) {
+void KernelRun::call(gemmc_kernel_entry entry, const Instance& instance, const void* a, const void* b, const void* c,
+                     void* y, RunResult& result) {
   const auto element_bytes = static_cast<int64_t>(oracle::element_bytes(oracle_type(instance.problem.dtype)));
   gemmc_call arguments = {};
   arguments.size_bytes = sizeof arguments;
@@ -196,7 +195,7 @@ std::string KernelRun::call(gemmc_kernel_entry entry, const Instance& instance, 
   const std::vector<const uint8_t*> b_bases = bases(b, extents, b_strides, element_bytes);
   const std::vector<const uint8_t*> y_bases = bases(y, extents, y_strides, element_bytes);
   int32_t status = GEMMC_OK;
-  const std::optional<Fault> fault = run_trapping_faults([&] {
+  result.fault = run_trapping_faults([&] {
     for (size_t i = 0; i < y_bases.size() && status == GEMMC_OK; ++i) {
       arguments.a = a_bases[i];
       arguments.b = b_bases[i];
@@ -204,14 +203,15 @@ std::string KernelRun::call(gemmc_kernel_entry entry, const Instance& instance, 
       status = entry(&arguments);
     }
   });
-  if (status != GEMMC_OK) return fmt::format("the kernel returned {}", status);
-  if (!fault) return "";
-  for (const auto& [name, buffer] : {std::pair{'A', &a_}, {'B', &b_}, {'C', &c_}, {'Y', &y_}}) {
-    if (const auto place = buffer->locate(fault->address)) {
-      return fmt::format("memory fault in {}, {}", name, *place);
+  if (status != GEMMC_OK) {
+    result.failure = fmt::format("the kernel returned {}", status);
+  } else if (result.fault) {
+    result.failure = fmt::format("{} at {}", strsignal(result.fault->signal), result.fault->address);
+    for (const auto& [name, buffer] : {std::pair{'A', &a_}, {'B', &b_}, {'C', &c_}, {'Y', &y_}}) {
+      const auto place = buffer->locate(result.fault->address);
+      if (place) result.failure = fmt::format("memory fault in {}, {}", name, *place);
     }
   }
-  return fmt::format("{} at {}", strsignal(fault->signal), fault->address);
 }
 
 RunResult KernelRun::run(gemmc_kernel_entry entry, const Instance& instance, const Placement& placement,
@@ -237,7 +237,7 @@ RunResult KernelRun::run(gemmc_kernel_entry entry, const Instance& instance, con
 
   const FloatState before;
   RunResult result;
-  result.failure = call(entry, instance, a, b, placement.in_place ? y : c, y);
+  call(entry, instance, a, b, placement.in_place ? y : c, y, result);
   const FloatState after;
   for (GuardedBuffer* buffer : {&a_, &b_, &c_}) buffer->set_writable(true);
   if (!result.is_right()) return result;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gemmc/gemmc.h"
+#include "tests/support/fault_trap.h"
 #include "tests/support/guarded_buffer.h"
 #include "tests/support/instance.h"
 #include "tests/support/oracle.h"
@@ -22,7 +23,8 @@ struct Placement {
   std::string text() const;                              // "operands end at an unreadable page, in place"
 };
 
-// Every way to lay the instance's operands out: ending and starting at unreadable pages, in place where that is allowed.
+// Every way to lay the instance's operands out: ending and starting at unreadable pages, in place where that is
+// allowed.
 std::vector<Placement> placements(const Instance& instance, bool b_is_a, int offset_bytes);
 
 // Tells results apart: the hash of Y's bytes (FNV-1a, 64 bits).
@@ -41,6 +43,7 @@ std::optional<std::string> is_chain_of_fma(const oracle::Product& product, const
 struct RunResult {
   std::string failure;     // empty: right
   std::vector<uint8_t> y;  // dense row-major; empty after a fault
+  std::optional<Fault> fault;
   bool is_right() const { return failure.empty(); }
 };
 
@@ -52,8 +55,9 @@ class KernelRun {
   RunResult run(gemmc_kernel_entry entry, const Instance& instance, const Placement& placement, const Check& check);
 
  private:
-  std::string call(gemmc_kernel_entry entry, const Instance& instance, const void* a, const void* b, const void* c,
-                   void* y);
+  // Fills in the failure, if there is one.
+  void call(gemmc_kernel_entry entry, const Instance& instance, const void* a, const void* b, const void* c, void* y,
+            RunResult& result);
 
   GuardedBuffer a_, b_, c_, y_;
 };

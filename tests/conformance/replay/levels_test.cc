@@ -158,8 +158,7 @@ TEST(LevelsReplayTest, EndsWhereTheCpuLacksTheLevel) {
   const TemporaryFolder folder;
   const std::filesystem::path recording = folder.path() / "runs.jsonl";
   std::ofstream(recording) << print_recording({"x86-64-v3", {}});
-  const ProcessResult result =
-      run_at_level("qemu", "x86-64-v2", {CONFORMANCE_REPLAY, "none.so", recording.string()});
+  const ProcessResult result = run_at_level("qemu", "x86-64-v2", {CONFORMANCE_REPLAY, "none.so", recording.string()});
   if (result.status == kSkipped) GTEST_SKIP() << result.err;
   EXPECT_EQ(result.status, 2);
   EXPECT_NE(result.err.find("cannot run on this CPU, which lacks AVX"), std::string::npos) << result.err;

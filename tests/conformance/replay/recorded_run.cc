@@ -16,18 +16,23 @@ using Json = nlohmann::json;
 using Bytes = std::vector<uint8_t>;
 
 std::string to_hex(const Bytes& bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
-  for (const uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
+  for (const uint8_t byte : bytes) (text += kDigits[byte >> 4]) += kDigits[byte & 15];
   return text;
+}
+
+uint8_t digit_from(char digit) {
+  if (digit >= '0' && digit <= '9') return static_cast<uint8_t>(digit - '0');
+  if (digit >= 'a' && digit <= 'f') return static_cast<uint8_t>(digit - 'a' + 10);
+  throw std::runtime_error(fmt::format("'{}' is no hexadecimal digit", digit));
 }
 
 Bytes from_hex(const std::string& text) {
   if (text.size() % 2 != 0) throw std::runtime_error("an odd number of hexadecimal digits");
   Bytes bytes;
   for (size_t i = 0; i < text.size(); i += 2) {
-    size_t used = 0;
-    bytes.push_back(static_cast<uint8_t>(std::stoul(text.substr(i, 2), &used, 16)));
-    if (used != 2) throw std::runtime_error(fmt::format("'{}' is no byte", text.substr(i, 2)));
+    bytes.push_back(static_cast<uint8_t>(digit_from(text[i]) << 4 | digit_from(text[i + 1])));
   }
   return bytes;
 }
@@ -39,9 +44,9 @@ GivenOperand operand_from(const Json& json) {
 }
 
 Json to_json(const RecordedRun& run) {
-  Json json = {{"kind", run.kind},     {"symbol", run.symbol}, {"schedule", run.schedule}, {"problem", run.problem},
-               {"shapes", run.shapes}, {"seed", run.seed},     {"b_is_a", run.b_is_a},     {"offset", run.offset_bytes},
-               {"repeat", run.repeat}};
+  Json json = {{"kind", run.kind},       {"symbol", run.symbol},       {"schedule", run.schedule},
+               {"problem", run.problem}, {"shapes", run.shapes},       {"seed", run.seed},
+               {"b_is_a", run.b_is_a},   {"offset", run.offset_bytes}, {"repeat", run.repeat}};
   if (run.given) {
     json["a"] = to_json(run.given->a);
     json["b"] = to_json(run.given->b);
@@ -55,6 +60,7 @@ Json to_json(const RecordedRun& run) {
                       {"atol", run.expect->atol}};
   }
   if (run.right_result) json[run.is_same_kernel ? "result" : "right_result"] = *run.right_result;
+  if (!run.right_values.empty()) json["right_values"] = to_hex(run.right_values);
   return json;
 }
 
@@ -87,6 +93,7 @@ RecordedRun run_from(const Json& json) {
   run.is_same_kernel = json.contains("result");
   if (run.is_same_kernel) run.right_result = json.at("result").get<uint64_t>();
   if (json.contains("right_result")) run.right_result = json.at("right_result").get<uint64_t>();
+  if (json.contains("right_values")) run.right_values = from_hex(json.at("right_values").get<std::string>());
   // A field of another name would be a demand that nobody checks.
   if (to_json(run) != json) throw std::runtime_error("unknown or contradicting fields");
   return run;

@@ -37,9 +37,8 @@ class Recorder {
   void add_families(RecordedRun run, const Instance& instance, const std::optional<Schedule>& schedule);
   // Compiles; where this machine can run the kernel, does so and notes the result.
   std::optional<Artifact> compile_and_run(RecordedRun& run, const Instance& instance, const Schedule& schedule);
-  // hash_of() the result of `session`'s kernel, which must be right.
-  std::optional<uint64_t> right_result(const Session::Result& compiled, const RecordedRun& run,
-                                       const Instance& instance);
+  // Runs a kernel, whose result must be right.
+  void note_result(const Session::Result& compiled, RecordedRun& run, const Instance& instance);
 
   Session session_;       // for the level
   Session host_session_;  // for the best that this machine has

@@ -14,6 +14,7 @@
 
 #include "core/target.h"
 #include "schedules/schedule.h"
+#include "tests/conformance/replay/cpu_faults.h"
 #include "tests/conformance/replay/recorded_run.h"
 #include "tests/support/kernel_library.h"
 #include "tests/support/kernel_run.h"
@@ -37,7 +38,7 @@ std::string read_file(const std::string& path) {
 
 class Replay {
  public:
-  explicit Replay(const KernelLibrary& library) : library_(library) {}
+  Replay(const KernelLibrary& library, const CpuFaults& faults) : library_(library), faults_(faults) {}
 
   void run(const RecordedRun& recorded) {
     const gemmc_kernel_entry entry = library_.entry(recorded.symbol);
@@ -50,14 +51,26 @@ class Replay {
     const Check check = [&](const oracle::Product& product, const oracle::View& y, const std::vector<uint8_t>& values) {
       if (known == hash_of(values)) return std::optional<std::string>();
       if (recorded.is_same_kernel) return std::optional<std::string>("other bits than where the run was recorded");
+      if (faults_.rounds_halves_away && differ_by_halves_away(values, recorded.right_values)) {
+        ++allowed_;
+        return std::optional<std::string>();
+      }
       ++judged_;
       std::optional<std::string> wrong = full_check(product, y, values);
       if (!wrong) known = hash_of(values);
       return wrong;
     };
-    Count& count = counts_[{recorded.kind, std::string(name(instance.problem.dtype)), std::string(name(schedule.family))}];
+    Count& count =
+        counts_[{recorded.kind, std::string(name(instance.problem.dtype)), std::string(name(schedule.family))}];
     for (const Placement& placement : placements(instance, recorded.b_is_a, recorded.offset_bytes)) {
-      const RunResult result = kernel_run_.run(entry, instance, placement, check);
+      RunResult result = kernel_run_.run(entry, instance, placement, check);
+      if (faults_.reads_past_movddup && result.fault && is_movddup_of_8_bytes(result.fault->instruction)) {
+        Placement farther = placement;
+        farther.offset_bytes += 8;
+        // Far enough for this fault; one that reads where it should not still meets the page.
+        result = kernel_run_.run(entry, instance, farther, check);
+        ++allowed_;
+      }
       ++(result.is_right() ? count.right : count.wrong);
       if (!result.is_right() && ++reported_ <= kMostReports) {
         fmt::print("wrong: {}: {}\n{}, {}; {}\n{}\nrepeat: {}\n", recorded.kind, recorded.problem, recorded.symbol,
@@ -69,11 +82,13 @@ class Replay {
   int report() const {
     size_t right = 0, wrong = 0;
     for (const auto& [key, count] : counts_) {
-      fmt::print("count {} {} {} {} {}\n", std::get<0>(key), std::get<1>(key), std::get<2>(key), count.right, count.wrong);
+      fmt::print("count {} {} {} {} {}\n", std::get<0>(key), std::get<1>(key), std::get<2>(key), count.right,
+                 count.wrong);
       right += count.right;
       wrong += count.wrong;
     }
-    fmt::print("replay: {} runs right, {} wrong; {} results judged here\n", right, wrong, judged_);
+    fmt::print("replay: {} runs right, {} wrong; {} results judged here, {} runs with faults of the CPU\n", right,
+               wrong, judged_, allowed_);
     if (right + wrong == 0) throw std::runtime_error("the recording has no runs");
     return wrong == 0 ? 0 : 1;
   }
@@ -85,18 +100,20 @@ class Replay {
   };
 
   const KernelLibrary& library_;
+  const CpuFaults faults_;
   KernelRun kernel_run_;
   std::map<std::tuple<std::string, std::string, std::string>, Count> counts_;
-  size_t judged_ = 0, reported_ = 0;
+  size_t judged_ = 0, allowed_ = 0, reported_ = 0;
 };
 
 int replay(const std::string& library_path, const std::string& recording_path) {
   const Recording recording = value_of(parse_recording(read_file(recording_path)));
   const Target target = value_of(parse_target(recording.level));
   if (const Status status = check_runs_here(target); !status.is_ok()) throw std::runtime_error(status.message());
-  fmt::print("replay: this CPU has {}\n", target.level);
+  const CpuFaults faults = find_cpu_faults(target);
+  fmt::print("replay: this CPU has {}; faults: {}\n", target.level, faults.text());
   const std::unique_ptr<KernelLibrary> library = value_of(KernelLibrary::open(library_path));
-  Replay replay(*library);
+  Replay replay(*library, faults);
   for (const RecordedRun& run : recording.runs) replay.run(run);
   return replay.report();
 }

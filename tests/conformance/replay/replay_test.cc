@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <fstream>
 
 #include "core/problem_string.h"
+#include "tests/conformance/replay/cpu_faults.h"
 #include "tests/conformance/replay/recorder.h"
 #include "tests/support/process.h"
 #include "tests/support/temporary_folder.h"
@@ -60,11 +62,11 @@ TEST_F(ReplayTest, CountsTheRunsOfEveryKernel) {
   const ProcessResult result = replay(files_.library, files_.recording);
   EXPECT_EQ(result.status, 0) << result.out << result.err;
   EXPECT_EQ(result.out,
-            "replay: this CPU has x86-64-v2\n"
+            "replay: this CPU has x86-64-v2; faults: none\n"
             "count replay float32 general 2 0\n"
             "count replay float32 tiled 2 0\n"
             "count replay int64 general 3 0\n"
-            "replay: 7 runs right, 0 wrong; 0 results judged here\n");
+            "replay: 7 runs right, 0 wrong; 0 results judged here, 0 runs with faults of the CPU\n");
 }
 
 TEST_F(ReplayTest, JudgesByTheOracleWhereNoResultIsKnown) {
@@ -153,6 +155,33 @@ TEST_F(ReplayTest, SaysWhatTheCpuLacks) {
   }
   recording_.level = "x86-64-v9";
   expect_no_replay(replay_changed(), "x86-64-v9");
+}
+
+// What an emulator's faults excuse, and nothing else.
+TEST(CpuFaultsTest, HalvesAwayAreNextToAnEvenNumber) {
+  const auto bytes = [](std::initializer_list<uint16_t> elements) {
+    std::vector<uint8_t> result(elements.size() * 2);
+    std::memcpy(result.data(), elements.begin(), result.size());
+    return result;
+  };
+  const std::vector<uint8_t> right = bytes({0x6800, 0x3c01, 0xc000});
+  EXPECT_TRUE(differ_by_halves_away(right, right));
+  EXPECT_TRUE(differ_by_halves_away(bytes({0x6801, 0x3c01, 0xc001}), right));
+  EXPECT_FALSE(differ_by_halves_away(bytes({0x6801, 0x3c02, 0xc000}), right));  // 0x3c01 is odd
+  EXPECT_FALSE(differ_by_halves_away(bytes({0x67ff, 0x3c01, 0xc000}), right));
+  EXPECT_FALSE(differ_by_halves_away(bytes({0x6802, 0x3c01, 0xc000}), right));
+  EXPECT_FALSE(differ_by_halves_away(bytes({0x6800, 0x3c01}), right));
+  EXPECT_FALSE(differ_by_halves_away({}, right));
+}
+
+TEST(CpuFaultsTest, OnlyOneInstructionMayReadTooMuch) {
+  // As `as` writes them, from (%rdi).
+  const uint8_t evex_128[] = {0x62, 0xe1, 0xff, 0x08, 0x12, 0x07}, evex_256[] = {0x62, 0xe1, 0xff, 0x28, 0x12, 0x07};
+  const uint8_t vmovddup[] = {0xc5, 0xfb, 0x12, 0x07, 0x90, 0x90}, vmovlpd[] = {0x62, 0xe1, 0xfd, 0x00, 0x12, 0x07};
+  EXPECT_TRUE(is_movddup_of_8_bytes(evex_128));
+  EXPECT_FALSE(is_movddup_of_8_bytes(evex_256));
+  EXPECT_FALSE(is_movddup_of_8_bytes(vmovddup));
+  EXPECT_FALSE(is_movddup_of_8_bytes(vmovlpd));
 }
 
 // What the emulated machine must hold.

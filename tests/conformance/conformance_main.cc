@@ -24,12 +24,13 @@ int main(int argc, char** argv) {
     std::cerr << argv[0] << ": " << *problem << "\n";
     return 2;
   }
-  if (!gemmc::testing::conformance_settings().problem.empty()) ::testing::GTEST_FLAG(filter) = "RepeatTest.*";
-  if (!gemmc::testing::conformance_settings().test_case.empty()) ::testing::GTEST_FLAG(filter) = "*CasesTest.*";
+  const gemmc::testing::ConformanceSettings& settings = gemmc::testing::conformance_settings();
+  if (!settings.problem.empty()) ::testing::GTEST_FLAG(filter) = "RepeatTest.*:*/LevelsTest.*";
+  if (!settings.test_case.empty()) ::testing::GTEST_FLAG(filter) = "*CasesTest.*:*/LevelsTest.*";
   ::testing::AddGlobalTestEnvironment(new PrintCounts);
   const bool is_whole = ::testing::GTEST_FLAG(filter) == "*";
   const int failed = RUN_ALL_TESTS();
-  const bool must_run = is_whole || gemmc::testing::conformance_settings().asks_for_one();
+  const bool must_run = is_whole || settings.asks_for_one();
   if (failed == 0 && must_run && !::testing::GTEST_FLAG(list_tests) && gemmc::testing::right_runs() == 0) {
     std::cerr << "no kernel ran: nothing fits these settings\n";
     return 1;

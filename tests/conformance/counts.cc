@@ -43,12 +43,12 @@ std::string counts_table() {
   std::map<std::tuple<std::string, std::string, Family, ConformanceRoute>, std::map<DType, Count>> rows;
   for (const auto& [key, count] : counts()) rows[{key.kind, key.level, key.family, key.route}][key.dtype] = count;
 
-  std::string table = fmt::format("{:<10} {:<10} {:<8} {:<5}", "kind", "level", "family", "route");
+  std::string table = fmt::format("{:<17} {:<10} {:<8} {:<5}", "kind", "level", "family", "route");
   for (const DType dtype : kAllDTypes) table += fmt::format(" {:>9}", name(dtype));
   table += "\n";
   for (const auto& [row, by_type] : rows) {
     const auto& [kind, level, family, route] = row;
-    table += fmt::format("{:<10} {:<10} {:<8} {:<5}", kind, level, name(family),
+    table += fmt::format("{:<17} {:<10} {:<8} {:<5}", kind, level, name(family),
                          route == ConformanceRoute::kJit ? "JIT" : "AOT");
     for (const DType dtype : kAllDTypes) {
       const auto found = by_type.find(dtype);

@@ -1,5 +1,5 @@
-// Faults of an emulated CPU, which are not to be blamed on kernels. Each is tried on the CPU at hand, never assumed, and
-// allowances are as narrow as the fault; they are counted apart. Bochs 2.7 has both, real CPUs and QEMU neither.
+// Faults of an emulated CPU, which are not to be blamed on kernels. Each is tried on the CPU at hand, never assumed,
+// and allowances are as narrow as the fault; they are counted apart. Bochs 2.7 has both, real CPUs and QEMU neither.
 #pragma once
 
 #include <cstdint>

@@ -77,7 +77,11 @@ void record_what_is_asked(Recorder& recorder, const Target& target) {
     const std::optional<ArrayShapes> shapes = parse_shapes(settings.shapes);
     ASSERT_TRUE(shapes) << settings.shapes;
     std::optional<Schedule> schedule;
-    if (!settings.schedule.empty()) schedule = parse_schedule(settings.schedule).operator*();
+    if (!settings.schedule.empty()) {
+      const Expected<Schedule> parsed = parse_schedule(settings.schedule);
+      ASSERT_TRUE(parsed) << parsed.status().message();
+      schedule = *parsed;
+    }
     return recorder.add("repeated", *problem, *shapes, settings.seed, schedule);
   }
   record_cases(recorder);
@@ -116,6 +120,7 @@ ProcessResult run_at_level(const std::string& by, const std::string& level, cons
 struct Place {
   std::string level, by;
 };
+void PrintTo(const Place& place, std::ostream* out) { *out << place.level << " by " << place.by; }
 
 class LevelsTest : public ::testing::TestWithParam<Place> {};
 

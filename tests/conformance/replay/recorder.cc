@@ -70,6 +70,7 @@ void Recorder::add_families(RecordedRun run, const Instance& instance, const std
     if (schedule && schedule->family != verdict.family) continue;
     const Schedule chosen = schedule.value_or(heuristic_schedule(verdict.family, canonical_problem, target));
     run.schedule = print_schedule(chosen);
+    if (schedule) run.repeat += fmt::format(" --schedule='{}'", run.schedule);
     const std::optional<Artifact> artifact = compile_and_run(run, instance, chosen);
     if (!artifact) continue;
     EXPECT_EQ(artifact->target, target);

@@ -100,7 +100,7 @@ std::optional<Artifact> Recorder::compile_and_run(RecordedRun& run, const Instan
   if (planned) {
     const auto known = artifacts_.find(planned->symbol);
     if (known != artifacts_.end()) return known->second;
-    const Expected<Artifact> compiled = compile(instance.problem, session_.target(), options);
+    const Expected<Artifact> compiled = compile(*planned);
     if (compiled) return *compiled;
     ADD_FAILURE() << run.problem << ": " << compiled.status().message();
   } else {

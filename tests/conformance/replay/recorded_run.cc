@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -136,6 +138,18 @@ Expected<Recording> parse_recording(const std::string& text) {
     return Status::invalid(fmt::format("{} runs, found {}", expected_runs, recording.runs.size()));
   }
   return recording;
+}
+
+uint64_t result_hash(DType dtype, const Bytes& values) {
+  if (is_integer(dtype)) return hash_of(values);
+  const oracle::Type type = oracle_type(dtype);
+  const size_t bytes = oracle::element_bytes(type);
+  Bytes canonical = values;
+  for (size_t i = 0; i < values.size(); i += bytes) {
+    if (std::isnan(oracle::decode_float(type, &values[i])))
+      std::fill_n(canonical.begin() + static_cast<long>(i), bytes, 0xff);
+  }
+  return hash_of(canonical);
 }
 
 Instance instance_of(const RecordedRun& run) {

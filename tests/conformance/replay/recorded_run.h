@@ -28,7 +28,7 @@ struct RecordedRun {
   bool b_is_a = false;                    // see Placement
   int offset_bytes = 0;
   std::string repeat;  // the command that makes the run again
-  // hash_of() a result that was found right where the run was recorded: from this very kernel, which must give it
+  // result_hash() of a result that was found right where the run was recorded: from this very kernel, which must give it
   // again, or from a kernel for another CPU.
   std::optional<uint64_t> right_result;
   bool is_same_kernel = false;
@@ -44,6 +44,9 @@ struct Recording {
 std::string print_recording(const Recording& recording);
 // Refuses anything that print_recording() does not write, with the line's number.
 Expected<Recording> parse_recording(const std::string& text);
+
+// hash_of() Y's elements, with one hash for all NaNs: which one an instruction gives is not the same on all CPUs.
+uint64_t result_hash(DType dtype, const std::vector<uint8_t>& values);
 
 // Throws std::runtime_error where problem, shapes and operands do not fit each other.
 Instance instance_of(const RecordedRun& run);

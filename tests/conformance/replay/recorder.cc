@@ -116,7 +116,7 @@ void Recorder::note_result(const Session::Result& compiled, RecordedRun& run, co
   const RunResult result = kernel_run_.run(compiled.kernel->entry(), instance, placement, check_of(run));
   EXPECT_TRUE(result.is_right()) << run.problem << ", " << compiled.kernel->artifact().schedule
                                  << " on this machine: " << result.failure << "\nrepeat: " << instance.repeat;
-  run.right_result = hash_of(result.y);
+  run.right_result = result_hash(instance.problem.dtype, result.y);
   run.right_values = result.y;
 }
 

@@ -201,9 +201,9 @@ Expected<std::vector<uint8_t>> ModelFiles::read_external(const std::string& loca
 Status ModelFiles::charge(uint64_t bytes, const std::string& label) {
   const uint64_t allowed = std::min(stored_bytes_, kMaxStoredBytes) * kBytesPerStoredByte + kBytesAlways;
   if (bytes > allowed || charged_bytes_ > allowed - bytes) {
-    return Status::invalid(
-        fmt::format("the constants and nodes take more than {} bytes, {} times what the model's files hold and {} more, from {} on",
-                    allowed, kBytesPerStoredByte, kBytesAlways, in_quotes(label)));
+    return Status::invalid(fmt::format(
+        "the constants and nodes take more than {} bytes, {} times what the model's files hold and {} more, from {} on",
+        allowed, kBytesPerStoredByte, kBytesAlways, in_quotes(label)));
   }
   charged_bytes_ += bytes + kBytesPerCharge;
   return Status::ok();

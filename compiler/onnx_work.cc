@@ -42,9 +42,11 @@ WorkBudget::WorkBudget(const ::onnx::ModelProto& model)
 Status WorkBudget::charge(int64_t amount) {
   done_ += amount;
   if (done_ <= limit_) return Status::ok();
-  return Status::invalid(fmt::format(
-      "the graph has more than {} nodes, operands, attributes and parts of long names and lists, counting each call of a "
-      "function", limit_));
+  return Status::invalid(
+      fmt::format("the graph has more than {} nodes, operands, attributes and parts of long names and lists, counting "
+                  "each call of a "
+                  "function",
+                  limit_));
 }
 
 Status WorkBudget::charge(const ::onnx::NodeProto& node) {

@@ -10,7 +10,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 COUNTS_HEADER = re.compile(r"^kind +level +family +route +(.*)$")
-COUNTS_ROW = re.compile(r"^(\S+) +(\S+) +(\S+) +(JIT|AOT) +(.*)$")
+COUNTS_ROW = re.compile(r"^(\S+) +(\S+) +(\S+) +(JIT|AOT|problems) +(.*)$")
 COUNT = re.compile(r"(\d+|\.)(?: \((-\d+)\))?")
 GOOGLE_TEST_RESULT = re.compile(r"^\[  (PASSED|FAILED|SKIPPED) +\] (\d+) tests?[.,]", re.MULTILINE)
 PYTEST_RESULT = re.compile(r"(\d+) (passed|failed|skipped|errors?)\b")
@@ -80,7 +80,7 @@ class Summary:
                         for kind, cases in sorted(self.cases.items())])]
         if self.runs:
             types = sorted(self.types)
-            parts.append("Right kernel runs (and wrong ones, with a minus):\n\n" + table(
+            parts.append("Right kernel runs (and wrong ones, with a minus), and how many different problems they are of:\n\n" + table(
                 ["kind", "level", "family", "route", *types],
                 [[*row, *(run_text(counts[dtype]) for dtype in types)] for row, counts in sorted(self.runs.items())]))
         if self.executions:

@@ -8,6 +8,7 @@
 #include "tests/conformance/counts.h"
 #include "tests/conformance/settings.h"
 #include "tests/support/aot_library.h"
+#include "tests/support/code_level.h"
 #include "tests/support/kernel_library.h"
 #include "tests/support/temporary_folder.h"
 
@@ -93,7 +94,20 @@ void Campaign::run_family(const Instance& instance, const MakeInstance& make, co
       records_.push_back({make, placement, schedule, artifact.symbol, hash});
     }
   }
+  count_problem(key, instance.repeat);
   kernels_.emplace(artifact.symbol, compiled->kernel);
+}
+
+// The kernels of a few random problems at least use the level's widest vectors; a single one may have no use for them.
+void Campaign::expect_level(const std::filesystem::path& library) const {
+  constexpr size_t kEnoughKernels = 8;
+  const std::string found = level_of_code(library);
+  const std::string& level = session_.target().level;
+  if (kernels_.size() >= kEnoughKernels) {
+    EXPECT_EQ(found, level) << "by the instructions of " << kernels_.size() << " kernels";
+  } else {
+    EXPECT_LE(found, level) << "by the instructions";
+  }
 }
 
 void Campaign::run_ahead_of_time() {
@@ -103,6 +117,7 @@ void Campaign::run_ahead_of_time() {
   const TemporaryFolder folder;
   const Expected<std::filesystem::path> file = build_aot_library(std::move(artifacts), folder.path());
   ASSERT_TRUE(file) << file.status().message();
+  expect_level(*file);
   const Expected<std::unique_ptr<KernelLibrary>> library = KernelLibrary::open(*file);
   ASSERT_TRUE(library) << library.status().message();
   for (const Record& record : records_) {

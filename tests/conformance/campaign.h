@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -54,6 +55,7 @@ class Campaign {
   };
   void run_family(const Instance& instance, const MakeInstance& make, const CampaignOptions& options,
                   const Schedule& schedule, std::set<uint64_t>& right_results);
+  void expect_level(const std::filesystem::path& library) const;
   // `how`: what distinguishes the run from others of the same instance.
   void fail(const Instance& instance, const std::string& how, const std::string& what, const std::string& schedule);
 

@@ -1,8 +1,8 @@
 // float16 and bfloat16 as kernels convert them: every value of the type to the type that sums are made in, and back.
 //
 // Narrowing is tried with a product that can have any finite float32 as its exact sum: a float32 is three 8-bit
-// integers, each a value of the type times a power of two. By default the float32 values at and beside every place where
-// the rounding changes; with --effort above 1 every float32 that the sum can be, without gaps.
+// integers, each a value of the type times a power of two. By default the float32 values at and beside every place
+// where the rounding changes; with --effort above 1 every float32 that the sum can be, without gaps.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -89,7 +89,9 @@ class ConversionsTest : public ::testing::TestWithParam<std::tuple<std::string, 
   }
 
   void count(bool is_right) {
-    count_run({"conversion", dtype(), Family::kGeneral, level(), ConformanceRoute::kJit}, is_right);
+    count_run(
+        {"conversion", dtype(), parse_schedule(kernel_->artifact().schedule)->family, level(), ConformanceRoute::kJit},
+        is_right);
   }
 
   // Every value of the type through one operand of a product that leaves it as it is.
@@ -108,7 +110,6 @@ class ConversionsTest : public ::testing::TestWithParam<std::tuple<std::string, 
     count(wrong == 0);
   }
 
-  // Narrows `floats` (finite, as bits), of which the b operand below makes the sums.
   class Narrowing;
 
   Half half_{std::get<1>(GetParam())};
@@ -141,8 +142,8 @@ class ConversionsTest::Narrowing {
     if (alpha_ != 0) test.compile("gemm f16 m=1 n=65536 k=3", std::ldexp(1.0f, alpha_));
   }
 
-  // The exponent e of a float32 S * 2^(e - 23) that the operands can make: S's bytes times 2^(e - 7 - scale - alpha) are
-  // values of the type without being subnormal at the bottom or infinite at the top.
+  // The exponent e of a float32 S * 2^(e - 23) that the operands can make: S's bytes times 2^(e - 7 - scale - alpha)
+  // are values of the type without being subnormal at the bottom or infinite at the top.
   bool can_make(int exponent) const {
     const double unit = std::ldexp(1.0, shift(exponent));
     const auto is_exact = [&](double value) { return test_.half_.decode(test_.half_.encode(value)) == value; };
@@ -231,8 +232,10 @@ TEST_P(ConversionsTest, EveryRoundingIsToNearestEven) {
           narrowing.add(static_cast<uint32_t>(bits) | sign, magnitude);
           // Exactly at an end, one step and two steps from it, and in the middle.
           if (is_exhaustive || bits < low + 2ull) continue;
-          if (bits < middle) bits = middle - 1;
-          else if (bits + 3 < high) bits = high - 3ull;
+          if (bits < middle)
+            bits = middle - 1;
+          else if (bits + 3 < high)
+            bits = high - 3ull;
         }
       }
     }
@@ -240,6 +243,8 @@ TEST_P(ConversionsTest, EveryRoundingIsToNearestEven) {
     narrowed += narrowing.narrowed();
   }
   const size_t finite_halves = 2u * half_.infinity();
+  // float16 has 30 binary orders of magnitude and its subnormals 10 more, with 2^24 float32 values of both signs in
+  // each.
   EXPECT_GE(narrowed, is_exhaustive ? size_t{40} << 24 : 5 * finite_halves);
   if (is_exhaustive && dtype() == DType::kBFloat16) {
     EXPECT_EQ(narrowed, 2ull * 0x7f800000u) << "every finite float32";

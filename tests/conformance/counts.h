@@ -24,9 +24,13 @@ struct CountKey {
 
 // Any thread.
 void count_run(const CountKey& key, bool is_right);
+// One problem that a family's kernel computed: `repeat`, which names problem, shapes and values, says which, so that
+// the same one again is not counted. The key's route plays no part.
+void count_problem(const CountKey& key, const std::string& repeat);
 size_t right_runs();
 
 // One line per kind, level, family and route; one column per type; runs that were right, and "(-n)" for n wrong ones.
+// In further lines, with "problems" for the route: how many different problems these runs are of.
 std::string counts_table();
 
 }  // namespace gemmc::testing

@@ -1,11 +1,11 @@
 // A random problem together with the shapes and the seed of one run.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "core/problem.h"
 #include "core/target.h"
+#include "schedules/schedule.h"
 #include "tests/conformance/campaign.h"
 #include "tests/support/instance.h"
 #include "tests/support/random.h"
@@ -20,7 +20,7 @@ struct DrawnProblem {
   Campaign::MakeInstance make() const;
 };
 
-// A static problem that the `wanted`-th family of the table takes; any, where none turns up soon.
-DrawnProblem draw_static(DType dtype, const Target& target, size_t wanted, Random& random);
+// A static problem that the family takes; any, where none turns up soon.
+DrawnProblem draw_static(DType dtype, const Target& target, Family family, Random& random);
 
 }  // namespace gemmc::testing

@@ -46,7 +46,7 @@ TEST_P(RandomTest, IsWithinTheDocumentedBounds) {
     }
   }
   for (int i = 0; i < kStaticProblems * effort && !campaign.has_failed_enough(); ++i) {
-    const DrawnProblem drawn = draw_static(dtype, target, static_cast<size_t>(i % 2), random);
+    const DrawnProblem drawn = draw_static(dtype, target, i % 2 == 0 ? Family::kTiled : Family::kGeneral, random);
     CampaignOptions options;
     if (i % 4 >= 2) options.schedule = random_schedule(drawn.problem, target, random);
     campaign.run(drawn.make(), options);

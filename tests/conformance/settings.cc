@@ -12,8 +12,15 @@ namespace {
 uint64_t parse_number(const std::string& text) {
   size_t end = 0;
   const uint64_t number = std::stoull(text, &end);
-  if (end != text.size()) throw std::invalid_argument(text);
+  if (end != text.size() || text[0] == '-') throw std::invalid_argument(text);
   return number;
+}
+
+int parse_effort(const std::string& text) {
+  constexpr uint64_t kMost = 1'000'000;
+  const uint64_t effort = parse_number(text);
+  if (effort == 0 || effort > kMost) throw std::out_of_range(text);
+  return static_cast<int>(effort);
 }
 
 }  // namespace
@@ -28,8 +35,6 @@ std::optional<std::string> parse_settings(int& argc, char** argv) {
   std::map<std::string, std::string*> texts = {{"--problem", &settings.problem}, {"--shapes", &settings.shapes},
                                                {"--case", &settings.test_case},  {"--family", &settings.family},
                                                {"--target", &settings.target},   {"--schedule", &settings.schedule}};
-  std::map<std::string, int*> numbers = {
-      {"--effort", &settings.effort}, {"--problems", &settings.problems}, {"--minutes", &settings.minutes}};
   int kept = 1;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -41,15 +46,15 @@ std::optional<std::string> parse_settings(int& argc, char** argv) {
         *text->second = value;
       } else if (name == "--seed") {
         settings.seed = parse_number(value);
-      } else if (const auto number = numbers.find(name); number != numbers.end()) {
-        *number->second = static_cast<int>(parse_number(value));
+      } else if (name == "--effort") {
+        settings.effort = parse_effort(value);
       } else if (name.rfind("--gtest", 0) == 0) {
         argv[kept++] = argv[i];
       } else {
         return fmt::format("unknown argument '{}'", argument);
       }
     } catch (const std::logic_error&) {
-      return fmt::format("{} takes a number, found '{}'", name, value);
+      return fmt::format("{} is '{}'; allowed: a positive number, for --effort up to 1000000", name, value);
     }
   }
   argc = kept;

@@ -15,8 +15,6 @@ namespace gemmc::testing {
 struct ConformanceSettings {
   uint64_t seed = 1;    // --seed: of the random problems, or of the one problem's data
   int effort = 1;       // --effort: how many times as many random problems and rounds
-  int problems = 0;       // --problems: of the differential fuzzer; 0: its own number
-  int minutes = 0;        // --minutes: after which it stops; 0: when it has done its problems
   std::string problem;  // --problem, --shapes: only this one
   std::string shapes;
   std::string test_case;  // --case: only this case file

@@ -76,7 +76,7 @@ TEST(NodeJsonError, DeepNestingIsRefusedAtOnce) {
 }
 
 // Each entry takes some hundred bytes in a Node.
-TEST(NodeJsonError, EndlessArraysAreRefusedBeforeTheyAreRead) {
+TEST(NodeJsonError, EndlessArraysAreRefusedBeforeTheyBecomeANode) {
   const auto array = [](size_t count, const std::string& entry) {
     std::string text = "[" + entry;
     for (size_t i = 1; i < count; ++i) text += "," + entry;

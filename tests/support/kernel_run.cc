@@ -101,6 +101,15 @@ bool gaps_are_intact(const uint8_t* first, const Instance& instance, size_t elem
   return true;
 }
 
+// More than a kernel's frames take: NaNs of every type, and -1, where its scratch will be.
+constexpr size_t kStackBytes = 256 << 10;
+
+__attribute__((noinline)) void fill_stack() {
+  uint8_t stack[kStackBytes];
+  std::memset(stack, kFill, sizeof stack);
+  asm volatile("" : : "r"(stack) : "memory");  // keeps the memset
+}
+
 // The parts of the floating-point state that a caller sets: rounding, masks, flushing to zero.
 struct FloatState {
   int rounding = std::fegetround();
@@ -200,6 +209,7 @@ void KernelRun::call(gemmc_kernel_entry entry, const Instance& instance, const v
       arguments.a = a_bases[i];
       arguments.b = b_bases[i];
       arguments.y = const_cast<uint8_t*>(y_bases[i]);
+      fill_stack();
       status = entry(&arguments);
     }
   });

@@ -172,11 +172,7 @@ AllowedFloat allowed(const Product& product, const Dot<typename Arithmetic::Wide
   const Wide limit = static_cast<Wide>(Arithmetic::kOverflow);
   const Wide alpha = product.alpha, beta = product.beta;
   Outcome<Wide> outcome = accumulate<Arithmetic>(dot, depth);
-  if (depth == 0) {
-    outcome = Outcome<Wide>::exactly(0);  // "K = 0: beta C, or zeros", whatever alpha is
-  } else if (alpha != 1) {
-    outcome = scaled(outcome, alpha, limit);
-  }
+  if (alpha != 1) outcome = scaled(outcome, alpha, limit);
   Wide magnitude = std::fabs(alpha) * dot.magnitude;
   if (c != nullptr) {
     const Outcome<Wide> term = scaled(Outcome<Wide>::exactly(*c), beta, limit);

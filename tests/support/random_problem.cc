@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -79,8 +80,12 @@ void add_random_c(Problem& problem, const Dim& m, const Dim& n, DimKind kind, Ra
 }
 
 void add_random_scalars(Problem& problem, Random& random) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNaN = std::numeric_limits<float>::quiet_NaN();
   if (random.one_in(2)) problem.alpha = random.pick({0.0f, -1.0f, 0.5f, 2.0f, -1.5f, 3.0f, 0.1f, -7.0f});
   if (random.one_in(2)) problem.beta = random.pick({0.0f, -1.0f, 0.5f, 2.0f, -1.5f, 3.0f, 0.1f});
+  if (is_integer(problem.dtype)) return;
+  if (random.one_in(20)) problem.alpha = random.pick({kInfinity, -kInfinity, kNaN, 1e30f, 1e-40f});
+  if (random.one_in(20)) problem.beta = random.pick({kInfinity, -kInfinity, kNaN, 1e30f, 1e-40f});
 }
 
 Problem random_gemm(DType dtype, DimKind kind, Random& random) {

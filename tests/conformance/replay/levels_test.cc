@@ -55,14 +55,14 @@ void record_random(Recorder& recorder, const Target& target, DType dtype) {
     }
   }
   for (int i = 0; i < kStaticProblems * settings.effort; ++i) {
-    const DrawnProblem drawn = draw_static(dtype, target, static_cast<size_t>(i % 2), random);
+    const DrawnProblem drawn = draw_static(dtype, target, i % 2 == 0 ? Family::kTiled : Family::kGeneral, random);
     std::optional<Schedule> schedule;
     if (i % 4 >= 2) schedule = random_schedule(drawn.problem, target, random);
     recorder.add("random", drawn.problem, drawn.shapes, drawn.seed, schedule);
   }
   if (is_integer(dtype) || !target.has(kFma)) return;
   for (int i = 0; i < kOrderKProblems * settings.effort; ++i) {
-    DrawnProblem drawn = draw_static(dtype, target, static_cast<size_t>(i % 2), random);
+    DrawnProblem drawn = draw_static(dtype, target, i % 2 == 0 ? Family::kTiled : Family::kGeneral, random);
     drawn.problem.order = SummationOrder::kByK;
     recorder.add("order=k", drawn.problem, drawn.shapes, drawn.seed);
     recorder.add("order=k", runtime_problem(drawn.problem), drawn.shapes, drawn.seed);
@@ -98,7 +98,7 @@ size_t count_runs(const std::string& output, const std::string& level, const std
     std::string word, kind, type, family;
     size_t right = 0, wrong = 0;
     if (!(words >> word >> kind >> type >> family >> right >> wrong) || word != "count") continue;
-    const CountKey key{kind + " by " + place, parse_dtype(type).value(),
+    const CountKey key{kind + "@" + place.substr(0, place.find(' ')), parse_dtype(type).value(),
                        family == name(Family::kTiled) ? Family::kTiled : Family::kGeneral, level,
                        ConformanceRoute::kAheadOfTime};
     for (size_t i = 0; i < right; ++i) count_run(key, true);

@@ -28,8 +28,8 @@ struct RecordedRun {
   bool b_is_a = false;                    // see Placement
   int offset_bytes = 0;
   std::string repeat;  // the command that makes the run again
-  // result_hash() of a result that was found right where the run was recorded: from this very kernel, which must give it
-  // again, or from a kernel for another CPU.
+  // result_hash() of a result that was found right where the run was recorded: from this very kernel, which must give
+  // it again, or from a kernel for another CPU.
   std::optional<uint64_t> right_result;
   bool is_same_kernel = false;
   // That result's elements, only for float16 on a level that this machine lacks: see cpu_faults.h.

@@ -226,8 +226,9 @@ TEST(OnnxTrap, FunctionsThatUnfoldExponentially) {
                     : function("my", numbered("F", level), {"x"}, {"y"}, {call(level + 1, "t"), call(level + 1, "y")});
   }
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_EQ(refusal(made), "the graph has more than " + std::to_string(65536 + made.ByteSizeLong()) +
-                               " nodes, operands, attributes and parts of long names and lists, counting each call of a function");
+  EXPECT_EQ(refusal(made),
+            "the graph has more than " + std::to_string(65536 + made.ByteSizeLong()) +
+                " nodes, operands, attributes and parts of long names and lists, counting each call of a function");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
   ModelProto deep = model();
   for (int level = 0; level < 100; ++level) {

@@ -1,16 +1,14 @@
 // The differential fuzzer: random problems, each compiled with a random legal schedule for a CPU level of this machine,
 // against the oracle.
 //
-//     differential_fuzz_test [--problems=N] [--minutes=M] [--seed=S] [--family=F] [--target=LEVEL]
+//     differential_fuzz_test [--effort=N] [--seed=S] [--family=F] [--target=LEVEL]
 //
-// `--problems` are divided evenly among the types, `--minutes` ends the run earlier. What the conformance programs'
-// heuristics would never choose is met here: tiles of one row, blocks of one step, vectors of half a register. Half of the
-// floating-point problems ask for order=k, so that their bits are compared.
+// N times twenty kernels of each type, over the levels and families in turn. What the heuristics would never choose is
+// met here: tiles of one row, blocks of one step, vectors of half a register. Half of the floating-point problems ask
+// for order=k, so that their bits are compared.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <limits>
 
 #include "schedules/family_table.h"
 #include "tests/conformance/campaign.h"
@@ -21,9 +19,9 @@
 namespace gemmc::testing {
 namespace {
 
-constexpr int kDefaultProblems = 160;
-// So many kernels are linked into one library, and then forgotten.
-constexpr int kProblemsPerCampaign = 100;
+constexpr int kKernelsPerEffort = 20;  // of each type
+// So many are linked into one library, and then forgotten.
+constexpr int kKernelsPerCampaign = 100;
 constexpr int kShapesOfRuntimeProblem = 6;
 
 std::vector<Target> targets_here() {
@@ -34,21 +32,23 @@ std::vector<Target> targets_here() {
   return targets;
 }
 
-// --family, where the problem can have it.
-std::optional<Family> wanted_family(const Problem& problem, const Target& target) {
+// `wanted`, unless --family says another one, or none where the problem cannot have it.
+std::optional<Family> possible(Family wanted, const Problem& problem, const Target& target) {
+  const std::string only =
+      conformance_settings().family.empty() ? std::string(name(wanted)) : conformance_settings().family;
   for (const FamilyVerdict& verdict : judge_families(canonical(problem).problem, target)) {
-    if (!verdict.refusal && name(verdict.family) == conformance_settings().family) return verdict.family;
+    if (!verdict.refusal && name(verdict.family) == only) return verdict.family;
   }
   return std::nullopt;
 }
 
 // One kernel; several runs where its sizes are the call's.
-void run_one(Campaign& campaign, DType dtype, Random& random) {
+void run_one(Campaign& campaign, DType dtype, Family family, Random& random) {
   const Target& target = campaign.session().target();
   DrawnProblem drawn;
   const bool is_static = !random.one_in(8);
   if (is_static) {
-    drawn = draw_static(dtype, target, 0, random);
+    drawn = draw_static(dtype, target, family, random);
   } else {
     drawn.problem = random_problem(dtype, DimKind::kSomeRuntime, random);
   }
@@ -57,7 +57,7 @@ void run_one(Campaign& campaign, DType dtype, Random& random) {
     drawn.problem.order = SummationOrder::kByK;
     options.check = is_chain_of_fma;
   }
-  options.schedule = random_schedule(drawn.problem, target, random, wanted_family(drawn.problem, target));
+  options.schedule = random_schedule(drawn.problem, target, random, possible(family, drawn.problem, target));
   for (int i = 0; i < (is_static ? 1 : kShapesOfRuntimeProblem); ++i) {
     if (!is_static) {
       drawn.shapes = random_shapes(drawn.problem, random);
@@ -71,21 +71,18 @@ TEST(DifferentialFuzz, RandomProblemsWithRandomSchedules) {
   const ConformanceSettings& settings = conformance_settings();
   const std::vector<Target> targets = targets_here();
   ASSERT_FALSE(targets.empty());
-  const int problems = settings.problems != 0 ? settings.problems
-                       : settings.minutes != 0 ? std::numeric_limits<int>::max()
-                                               : kDefaultProblems;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(settings.minutes);
-  const auto is_over = [&] { return settings.minutes != 0 && std::chrono::steady_clock::now() >= end; };
-  const int per_type = std::max<int>(1, problems / static_cast<int>(std::size(kAllDTypes)));
+  const int per_type = kKernelsPerEffort * settings.effort;
   Random random(settings.seed);
   size_t turn = 0;
-  for (int done = 0; done < per_type && !is_over();) {
-    const int count = std::min({kProblemsPerCampaign, per_type - done,
-                                std::max(1, per_type / static_cast<int>(targets.size()))});
+  for (int done = 0; done < per_type;) {
+    const int per_level = std::max(1, per_type / static_cast<int>(targets.size()));
+    const int count = std::min({kKernelsPerCampaign, per_type - done, per_level});
     const Target& target = targets[turn++ % targets.size()];
     for (const DType dtype : kAllDTypes) {
       Campaign campaign("fuzz", target);
-      for (int i = 0; i < count && !is_over() && !campaign.has_failed_enough(); ++i) run_one(campaign, dtype, random);
+      for (int i = 0; i < count && !campaign.has_failed_enough(); ++i) {
+        run_one(campaign, dtype, i % 4 == 0 ? Family::kGeneral : Family::kTiled, random);
+      }
       EXPECT_EQ(campaign.refused_count(), 0u);
       campaign.run_ahead_of_time();
       if (HasFailure()) return;

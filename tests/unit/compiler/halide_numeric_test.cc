@@ -55,7 +55,8 @@ TEST_P(HalideNumericTest, EveryNanOfFloat32StaysANanOfItsSign) {
     for (uint32_t payload = 1; payload <= kPayloads; ++payload) {
       const uint16_t bits = result(static_cast<int>(payload - 1));
       if (is_nan(bits) && bits >> 15 == sign >> 31) continue;
-      if (++wrong <= 5) ADD_FAILURE() << std::hex << "sign " << sign << " payload 0x" << payload << " became 0x" << bits;
+      if (++wrong <= 5)
+        ADD_FAILURE() << std::hex << "sign " << sign << " payload 0x" << payload << " became 0x" << bits;
     }
     EXPECT_EQ(wrong, 0u);
   }

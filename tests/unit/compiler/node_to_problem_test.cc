@@ -195,6 +195,19 @@ TEST(NodeToProblem, DataMakesAConstant) {
   EXPECT_TRUE(problem->b.is_constant);
 }
 
+// What asks for backward kernels is no part of the forward one, nor of its key.
+TEST(NodeToProblem, TrainingChangesNothing) {
+  const std::string node =
+      R"({"op_type": "Gemm", "inputs": [{"dtype": "float32", "shape": [2, 4]}, {"shape": [4, 3]}])";
+  const std::string expected = problem_of(node + "}");
+  EXPECT_EQ(expected, "gemm f32 m=2 n=3 k=4");
+  EXPECT_EQ(problem_of(node + R"(, "training": true, "lda_coeff": 0.25})"), expected);
+  const Expected<Node> tool_node = parse_node_json(node + R"(, "training?": true, "lda coeff": 0.25})", ".");
+  ASSERT_TRUE(tool_node) << tool_node.status().message();
+  EXPECT_TRUE(tool_node->wants_training);
+  EXPECT_EQ(print_problem(canonical(*node_to_problem(*tool_node)).problem), expected);
+}
+
 TEST(BindDim, BindsTheNameEverywhere) {
   Expected<Node> node = parse_node_json(gemm({R"(["s", 4])", R"([4, "s"])", R"(["s", 1])"}), ".");
   ASSERT_TRUE(node);

@@ -260,6 +260,12 @@ TEST(Oracle, SpecialValuesAreExact) {
   EXPECT_EQ(judge_one({kInf}, {1}, kNan, 0), "right");
   EXPECT_NE(judge_one({kInf}, {1}, 0, 0), "right");
   EXPECT_EQ(judge_one({3}, {1}, 0, 0), "right");
+  // K = 0 is a sum of 0 like others.
+  EXPECT_EQ(judge_one({}, {}, 0, 3), "right");
+  for (const double alpha : {kInf, -kInf, kNan}) {
+    EXPECT_EQ(judge_one({}, {}, kNan, static_cast<float>(alpha)), "right");
+    EXPECT_NE(judge_one({}, {}, 0, static_cast<float>(alpha)), "right");
+  }
   EXPECT_EQ(judge_one({kInf}, {1}, -kInf, -2), "right");
   EXPECT_EQ(judge_one({2}, {1}, kInf, static_cast<float>(kInf)), "right");
   EXPECT_EQ(judge_one({0}, {1}, kNan, static_cast<float>(kInf)), "right");

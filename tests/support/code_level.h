@@ -1,0 +1,16 @@
+// Which CPU level's instructions a library has, read from its machine code rather than from what its maker says.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace gemmc::testing {
+
+// "x86-64-v2", "x86-64-v3" or "x86-64-v4": the lowest level that has the registers and encodings that objdump shows.
+// Throws std::runtime_error where objdump fails.
+std::string level_of_code(const std::filesystem::path& library);
+
+// The same of one disassembly.
+std::string level_of_disassembly(const std::string& text);
+
+}  // namespace gemmc::testing

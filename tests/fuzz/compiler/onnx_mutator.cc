@@ -68,7 +68,7 @@ const std::string kOddNames[] = {"",
                                  "my",
                                  "com.microsoft",
                                  "x y",
-                                 "\0",
+                                 std::string("a\0b", 3),
                                  "d0",
                                  "A_0",
                                  "100%",
@@ -418,9 +418,11 @@ class Mutator {
     *body.mutable_node() = list;
     if (!list.empty() && list[0].output_size() > 0) body.add_output()->set_name(list[0].output(0));
     NodeProto& node = *list.Add();
-    node.set_op_type(chance(2) ? "If" : "Loop");
+    const bool is_if = chance(2);
+    node.set_op_type(is_if ? "If" : "Loop");
     node.add_output("v" + std::to_string(below(100)));
-    for (const char* name : {"then_branch", "else_branch"}) {
+    const std::vector<const char*> bodies = is_if ? std::vector{"then_branch", "else_branch"} : std::vector{"body"};
+    for (const char* name : bodies) {
       AttributeProto& attribute = *node.add_attribute();
       attribute.set_name(name);
       attribute.set_type(AttributeProto::GRAPH);

@@ -9,6 +9,7 @@
 
 #include "api/session.h"
 #include "compiler/node_json.h"
+#include "core/float_state.h"
 #include "core/loop_form.h"
 #include "core/problem_string.h"
 #include "gemmc/gemmc.h"
@@ -105,6 +106,7 @@ GEMMC_EXPORT gemmc_status gemmc_session_create(const char* target, gemmc_session
   return guarded([&] {
     if (session == nullptr) return Status::invalid("session is NULL; allowed: a place for the session");
     *session = nullptr;
+    const gemmc::DefaultFloatState state;
     Expected<gemmc::Target> parsed = gemmc::parse_target(target == nullptr ? "host" : target);
     if (!parsed) return parsed.status();
     GEMMC_RETURN_IF_ERROR(gemmc::check_runs_here(*parsed));
@@ -117,10 +119,11 @@ GEMMC_EXPORT void gemmc_session_free(gemmc_session* session) { delete session; }
 
 GEMMC_EXPORT gemmc_status gemmc_session_kernel(gemmc_session* session, const char* description, gemmc_kernel** kernel) {
   return guarded([&] {
+    const gemmc::DefaultFloatState state;
+    if (kernel != nullptr) *kernel = nullptr;
     if (session == nullptr || description == nullptr || kernel == nullptr) {
       return Status::invalid("session, description or kernel is NULL; allowed: none of them");
     }
-    *kernel = nullptr;
     Expected<Description> parsed = parse_description(description);
     if (!parsed) return parsed.status();
     Expected<gemmc::Session::Result> result = session->session.kernel(parsed->problem);

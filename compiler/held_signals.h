@@ -5,14 +5,14 @@
 
 namespace gemmc {
 
-// While one lives, SIGINT, SIGTERM and SIGHUP wait for this thread; then they do what they always do. Programs that are
-// started meanwhile do not inherit this: Ctrl-C ends a linker at once.
+// While one lives, SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGXCPU wait for this thread; then they do what they always do.
+// Programs that are started meanwhile do not inherit this: Ctrl-C ends a linker at once.
 class HeldSignals {
  public:
   HeldSignals() {
     sigset_t set;
     sigemptyset(&set);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU}) sigaddset(&set, signal);
     pthread_sigmask(SIG_BLOCK, &set, &before_);
   }
   HeldSignals(const HeldSignals&) = delete;

@@ -155,10 +155,18 @@ void set_constant(Value& value, Constant constant) {
   value.constant = std::move(constant);
 }
 
+bool holds_value(const AttributeProto& attribute) {
+  return attribute.name().starts_with("value") || attribute.name() == "sparse_value";
+}
+
 Status infer_constant(const Inference& inference) {
   const std::string label(inference.result().name);
-  for (const AttributeProto& written : inference.op.node->attribute()) {
-    if (!written.name().starts_with("value") && written.name() != "sparse_value") continue;
+  const auto& attributes = inference.op.node->attribute();
+  if (std::count_if(attributes.begin(), attributes.end(), holds_value) > 1) {
+    return malformed(inference, "more than one value");
+  }
+  for (const AttributeProto& written : attributes) {
+    if (!holds_value(written)) continue;
     const AttributeProto* given = inference.op.resolve(written);
     if (given == nullptr) return Status::ok();  // a function's, which no call gives
     Expected<Constant> constant = Constant();

@@ -27,13 +27,18 @@ class Description {
   Description(ModelFiles& files, ValueTable& table, ConstantValues values)
       : files_(files), table_(table), values_(values) {}
 
+  // The names that nodes have in the file, before any is made up.
+  void reserve_names(const std::vector<FoundNode>& nodes) {
+    for (const FoundNode& found : nodes) names_.reserve(found.op.node->name());
+  }
+
   Expected<ModelNode> describe(const FoundNode& found) {
     const ::onnx::NodeProto& proto = *found.op.node;
     GEMMC_RETURN_IF_ERROR(files_.charge(described_bytes(found), found.op.name()));
     ModelNode described;
     described.graph_path = found.graph_path;
     Node& node = described.node;
-    node.name = names_.take(found.op.name());
+    node.name = proto.name().empty() ? names_.make_up(found.op.name()) : names_.take(proto.name());
     node.op_type = proto.op_type();
     node.opset = found.op.opset;
     node.outputs.assign(proto.output().begin(), proto.output().end());
@@ -197,6 +202,7 @@ Expected<Model> walk(const ::onnx::ModelProto& proto, ModelFiles& files, const s
   if (!found) return found.status();
   Model model;
   Description description(files, table, values);
+  description.reserve_names(found->nodes);
   for (const FoundNode& node : found->nodes) {
     Expected<ModelNode> described = description.describe(node);
     if (!described) return described.status();

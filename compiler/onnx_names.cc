@@ -14,13 +14,16 @@ bool is_printable_name(std::string_view name, size_t max_bytes) {
   return true;
 }
 
-std::string UniqueNames::take(const std::string& name) {
-  if (taken_.insert(name).second) return name;
+std::string UniqueNames::take(const std::string& name) { return taken_.insert(name).second ? name : with_suffix(name); }
+
+std::string UniqueNames::make_up(const std::string& name) { return take_if_free(name) ? name : with_suffix(name); }
+
+std::string UniqueNames::with_suffix(const std::string& name) {
   int& suffix = last_suffix_.try_emplace(name, 1).first->second;
   std::string candidate;
   do {
     candidate = name + separator_ + std::to_string(++suffix);
-  } while (!taken_.insert(candidate).second);
+  } while (!take_if_free(candidate));
   return candidate;
 }
 

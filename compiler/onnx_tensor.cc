@@ -80,6 +80,16 @@ int field_size(const TensorProto& tensor, TypedField field) {
   return 0;
 }
 
+// How many places of a tensor hold values; ONNX allows one.
+int value_fields(const TensorProto& tensor) {
+  int fields = tensor.has_raw_data() + (tensor.data_location() == TensorProto::EXTERNAL);
+  for (const TypedField field : {TypedField::kFloat, TypedField::kDouble, TypedField::kInt32, TypedField::kInt64,
+                                 TypedField::kUInt64, TypedField::kString}) {
+    fields += field_size(tensor, field) > 0;
+  }
+  return fields;
+}
+
 bool is_packed(const TypeRow& row) { return row.stored_bits > 0 && row.stored_bits < 8; }
 
 // Bytes of `count` elements in raw_data or external data; `count` has been checked by element_count().
@@ -257,6 +267,9 @@ Expected<std::vector<int64_t>> check_tensor(const TensorProto& tensor, const std
   if (tensor.has_segment()) {
     return Status::invalid(
         fmt::format("tensor {} is stored in segments, which ONNX does not define", in_quotes(label)));
+  }
+  if (const int fields = value_fields(tensor); fields > 1) {
+    return Status::invalid(fmt::format("tensor {} holds values in {} fields; allowed: one", in_quotes(label), fields));
   }
   const TypeRow* row = find_type(tensor.data_type());
   if (row != nullptr && tensor.data_location() != TensorProto::EXTERNAL) {

@@ -6,6 +6,8 @@
 #include <exception>
 #include <system_error>
 
+#include "core/float_state.h"
+
 namespace gemmc {
 namespace {
 
@@ -19,6 +21,7 @@ struct Run {
 
 void* run(void* argument) {
   Run& run = *static_cast<Run*>(argument);
+  const DefaultFloatState state;  // a new thread has its maker's
   try {
     run.body();
   } catch (...) {

@@ -74,6 +74,10 @@ Expected<Json> parse_strict_json(std::string_view text) {
   if (text.size() > kMaxJsonBytes) {
     return Status::invalid(fmt::format("the JSON text has {} bytes; allowed: up to {}", text.size(), kMaxJsonBytes));
   }
+  // The parser takes it for the end of the text.
+  if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    return Status::invalid(fmt::format("not valid JSON: a byte with the value 0 at position {}", nul));
+  }
   try {
     Checker checker;
     Json::sax_parse(text, &checker);

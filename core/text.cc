@@ -42,7 +42,10 @@ size_t printable_length(std::string_view text) {
   const auto [length, code] = first_char(text);
   const bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
   const bool is_separator = code == 0x2028 || code == 0x2029;
-  return is_control || is_separator ? 0 : length;
+  // Unicode's Bidi_Control characters: they change the order in which a terminal shows what follows.
+  const bool is_direction = code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
+                            (code >= 0x2066 && code <= 0x2069);
+  return is_control || is_separator || is_direction ? 0 : length;
 }
 
 std::string one_line(std::string_view text, size_t limit) {

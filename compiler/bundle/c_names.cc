@@ -28,11 +28,11 @@ constexpr std::string_view kReserved[] = {
 // Headers that <NAME.h> would no longer find, or libraries that -lNAME would no longer find, in programs that look for
 // them where the bundle is.
 constexpr std::string_view kSystemFiles[] = {
-    "assert",    "c",        "complex", "ctype",  "dl",     "errno",  "fcntl",  "fenv",     "float",
-    "gcc",       "inttypes", "iso646",  "limits", "locale", "m",      "malloc", "math",     "memory",
-    "poll",      "pthread",  "rt",      "sched",  "setjmp", "signal", "spawn",  "stdalign", "stdarg",
-    "stdatomic", "stdbool",  "stddef",  "stdint", "stdio",  "stdlib", "string", "strings",  "tgmath",
-    "threads",   "time",     "uchar",   "unistd", "util",   "values", "wchar",  "wctype"};
+    "assert", "c",         "complex",  "ctype",  "dl",     "errno",  "fcntl",  "fenv",   "float",
+    "gcc",    "gemmc",     "inttypes", "iso646", "limits", "locale", "m",      "malloc", "math",
+    "memory", "poll",      "pthread",  "rt",     "sched",  "setjmp", "signal", "spawn",  "stdalign",
+    "stdarg", "stdatomic", "stdbool",  "stddef", "stdint", "stdio",  "stdlib", "string", "strings",
+    "tgmath", "threads",   "time",     "uchar",  "unistd", "util",   "values", "wchar",  "wctype"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_one_of(std::span<const std::string_view> names, std::string_view name) {

@@ -60,6 +60,8 @@ TEST(NodeJsonError, NotJson) {
                            "{\"a\": -1e999}"}) {
     expect_error(text, "not valid JSON: ");
   }
+  expect_error(R"({"op_type": "MatMul", "inputs": [{}, {}]})" + std::string("\0x", 2),
+               "a byte with the value 0 at position 41");
   expect_error("[1]", "the description is an array; allowed: an object");
   expect_error("3", "the description is 3");
   expect_error(std::string(17 << 20, ' '), "bytes; allowed: up to 16777216");

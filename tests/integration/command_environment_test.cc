@@ -102,6 +102,11 @@ TEST_F(CommandEnvironmentTest, ClosedStreamsChangeNoStatusAndNoFile) {
     EXPECT_EQ(status("build " + p + " -o \"$3\"" + closed), 0) << closed;
   }
   const std::string header = read("out/small.h");
+  // A reader that has gone is like a closed stream.
+  const ProcessResult piped = run_shell("{ \"$1\" build " + p + " -o \"$3\" || echo $? > \"$2\"; } | true",
+                                        {GEMMC_COMMAND, path("file"), path("out")});
+  EXPECT_EQ(read("file"), "1\n") << piped.err;
+  EXPECT_EQ(read("out/small.h"), header);
   // With every stream closed the files come first; that nobody can be told of them is the error.
   fs::remove_all(path("out"));
   EXPECT_EQ(status("build " + p + " -o \"$3\" <&- >&- 2>&-"), 1);

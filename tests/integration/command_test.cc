@@ -275,6 +275,8 @@ TEST_F(CommandTest, RunNamesAnOutputThatCannotBeWritten) {
   EXPECT_TRUE(error.starts_with("1: gemmc: error: ") && has(error, y)) << error;
   EXPECT_EQ(failure({"run", "matmul f32 a=2x2 b=2x2", "--output", "Z=" + y}),
             "2: gemmc: error: --output Z=" + y + "; allowed: --output Y=FILE.npy");
+  EXPECT_EQ(failure({"build", "matmul f32 a=2x2 b=2x2", "-o", ""}),
+            "2: gemmc: error: --output ''; allowed: the name of a directory");
 }
 
 // ---- explain, version

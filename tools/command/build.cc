@@ -172,6 +172,7 @@ Status build(const BuildOptions& options) {
     if (Status status = check_symbol(*options.name); !status.is_ok())
       return {status.code(), "--name: " + status.message()};
   }
+  if (options.directory.empty()) return Status::invalid("--output ''; allowed: the name of a directory");
   const Expected<Source> source = options.kernel.source(ConstantValues::kSkip);
   if (!source) return source.status();
   if (source->nodes.empty()) {

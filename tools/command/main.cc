@@ -53,6 +53,8 @@ int report(const Status& status) {
 void prepare_process() {
   // A file that grows beyond its limit is an error of that write, not the end of the process.
   std::signal(SIGXFSZ, SIG_IGN);
+  // A reader that has gone is a failure to write: one line and status 1.
+  std::signal(SIGPIPE, SIG_IGN);
   // A closed standard stream would become the next file that is opened, and what is printed would land in that file.
   // Opened for reading only, it stays closed for everything that is printed.
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {

@@ -58,21 +58,10 @@ constexpr const char* kAttributes[] = {
     "end",        "value_float",  "allowzero",    "keepdims",     "split",       "steps",     "value_floats",
     "block_size", "output_dtype", "value_string", "sparse_value", "then_branch", "body",      "noop_with_empty_axes",
     "else_branch"};
-const std::string kOddNames[] = {"",
-                                 "?",
-                                 "a\nb",
-                                 "\xff",
-                                 std::string(300, 'n'),
-                                 std::string(2000, 'm'),
-                                 "ai.onnx",
-                                 "my",
-                                 "com.microsoft",
-                                 "x y",
-                                 std::string("a\0b", 3),
-                                 "d0",
-                                 "A_0",
-                                 "100%",
-                                 "max(a,b)"};
+const std::string kOddNames[] = {
+    "",        "?",    "a\nb",          "\xff", std::string(300, 'n'),  std::string(2000, 'm'),
+    "ai.onnx", "my",   "com.microsoft", "x y",  std::string("a\0b", 3), "d0",
+    "A_0",     "100%", "max(a,b)"};
 const std::string kPlaces[] = {"w.bin", "sub/v.bin", "../w.bin", "/dev/zero", ".",       "sub",
                                "pipe",  "out.bin",   "none",     "",          "./w.bin", "sub/../w.bin"};
 const std::string kPlaceNumbers[] = {"0", "8", "64", "-1", "18446744073709551616", "9223372036854775807", "4x", ""};

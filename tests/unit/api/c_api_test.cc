@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <xmmintrin.h>
 
 #include <cstring>
 #include <fstream>
@@ -168,6 +169,46 @@ TEST(CApi, RefusesDescriptions) {
   }
 }
 
+// A host may round otherwise, flush subnormals to zero, or trap: the kernel is the same, and so is the host's state.
+TEST(CApi, CompilesWhateverTheFloatingPointState) {
+  const auto symbol_of_two = [](const Session& session) {
+    return std::string(gemmc_kernel_symbol(Kernel(session, "gemm f32 m=1 n=1 k=1 alpha=0.1").handle)) +
+           gemmc_kernel_symbol(Kernel(session, "gemm f64 m=1 n=1 k=1 alpha=1e-40").handle);
+  };
+  const auto scaled = [](const Session& session) {
+    const Kernel kernel(session, R"({"op_type": "Gemm", "attributes": {"alpha": 1e-40}, "inputs": [
+        {"dtype": "float64", "shape": [1, 1]}, {"shape": [1, 1]}]})");
+    const double a = 1, b = 1;
+    double y = 0;
+    gemmc_call call = {};
+    call.size_bytes = sizeof call;
+    call.a = &a;
+    call.b = &b;
+    call.y = &y;
+    EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_OK);
+    return y;
+  };
+  std::string expected_symbols;
+  {
+    const Session session;
+    expected_symbols = symbol_of_two(session);
+    EXPECT_EQ(scaled(session), static_cast<double>(1e-40f));
+  }
+  constexpr uint32_t kFlushToZero = 0x8040, kRoundDown = 0x2000, kUnmaskUnderflow = 0x0800;
+  for (const uint32_t change : {kFlushToZero, kRoundDown, kUnmaskUnderflow}) {
+    const uint32_t before = _mm_getcsr();
+    const uint32_t changed = before ^ change;
+    _mm_setcsr(changed);
+    const Session session;
+    const std::string symbols = symbol_of_two(session);
+    const uint32_t after = _mm_getcsr();
+    _mm_setcsr(before);
+    EXPECT_EQ(after, changed);
+    EXPECT_EQ(symbols, expected_symbols) << std::hex << change;
+    EXPECT_EQ(scaled(session), static_cast<double>(1e-40f)) << std::hex << change;
+  }
+}
+
 TEST(CApi, NullIsRefusedOrAllowed) {
   const Session session;
   const Kernel kernel(session, "gemm f32 m=2 n=2 k=3 c=n");
@@ -175,7 +216,9 @@ TEST(CApi, NullIsRefusedOrAllowed) {
   std::vector<float> y(4);
   const gemmc_call call = call_with(y);
   EXPECT_EQ(gemmc_session_create("host", nullptr), GEMMC_INVALID_ARGUMENT);
+  place = kernel.handle;
   EXPECT_EQ(gemmc_session_kernel(nullptr, "gemm f32 m=2 n=2 k=3", &place), GEMMC_INVALID_ARGUMENT);
+  EXPECT_EQ(place, nullptr);
   EXPECT_EQ(gemmc_session_kernel(session.handle, nullptr, &place), GEMMC_INVALID_ARGUMENT);
   EXPECT_EQ(gemmc_session_kernel(session.handle, "gemm f32 m=2 n=2 k=3", nullptr), GEMMC_INVALID_ARGUMENT);
   EXPECT_TRUE(error_has("NULL")) << gemmc_last_error();

@@ -219,7 +219,16 @@ TEST(OnnxGraph, NamesAreUniqueAndNotEmpty) {
   for (const char* name : {"", "fc", "fc", "fc#2", "", "fc"}) {
     *made.mutable_graph()->add_node() = node("MatMul", {"A", "B"}, {numbered("y", made.graph().node_size())}, {}, name);
   }
-  EXPECT_EQ(names(load(made)), (Names{"MatMul_0", "fc", "fc#2", "fc#2#2", "MatMul_4", "fc#3"}));
+  EXPECT_EQ(names(load(made)), (Names{"MatMul_0", "fc", "fc#3", "fc#2", "MatMul_4", "fc#4"}));
+}
+
+// A name that the file gives is that node's, wherever it stands.
+TEST(OnnxGraph, MadeUpNamesAreNobodyElses) {
+  ModelProto made = base();
+  for (const char* name : {"", "MatMul_0", "a", "a", "a#2"}) {
+    *made.mutable_graph()->add_node() = node("MatMul", {"A", "B"}, {numbered("y", made.graph().node_size())}, {}, name);
+  }
+  EXPECT_EQ(names(load(made)), (Names{"MatMul_0#2", "MatMul_0", "a", "a#3", "a#2"}));
 }
 
 TEST(OnnxGraph, OnlyOnnxsOwnProductsAreListed) {

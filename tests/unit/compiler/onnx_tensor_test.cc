@@ -104,6 +104,17 @@ TEST(OnnxTensor, SizesHaveToAgree) {
   EXPECT_EQ(message(huge), "tensor 'w' holds 4 bytes of float32, its shape needs 400000000000000000");
 }
 
+TEST(OnnxTensor, ValuesStandInOnePlace) {
+  TensorProto twice = typed(TensorProto::FLOAT, {1});
+  twice.set_raw_data("abcd");
+  twice.add_float_data(1);
+  EXPECT_EQ(message(twice), "tensor 'w' holds values in 2 fields; allowed: one");
+  TensorProto outside = typed(TensorProto::FLOAT, {1});
+  outside.set_data_location(TensorProto::EXTERNAL);
+  outside.set_raw_data("abcd");
+  EXPECT_EQ(message(outside), "tensor 'w' holds values in 2 fields; allowed: one");
+}
+
 TEST(OnnxTensor, ValuesHaveToFitTheirType) {
   TensorProto tensor = typed(TensorProto::INT8, {1});
   tensor.add_int32_data(128);

@@ -106,7 +106,6 @@ GEMMC_EXPORT gemmc_status gemmc_session_create(const char* target, gemmc_session
   return guarded([&] {
     if (session == nullptr) return Status::invalid("session is NULL; allowed: a place for the session");
     *session = nullptr;
-    const gemmc::DefaultFloatState state;
     Expected<gemmc::Target> parsed = gemmc::parse_target(target == nullptr ? "host" : target);
     if (!parsed) return parsed.status();
     GEMMC_RETURN_IF_ERROR(gemmc::check_runs_here(*parsed));

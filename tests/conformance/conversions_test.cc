@@ -16,6 +16,7 @@
 #include "tests/conformance/counts.h"
 #include "tests/conformance/settings.h"
 #include "tests/support/half_floats.h"
+#include "tests/support/kernel_call.h"
 
 namespace gemmc::testing {
 namespace {
@@ -79,12 +80,7 @@ class ConversionsTest : public ::testing::TestWithParam<std::tuple<std::string, 
   }
 
   void call(const uint16_t* a, const uint16_t* b, const uint16_t* c, uint16_t* y) {
-    gemmc_call arguments = {};
-    arguments.size_bytes = sizeof arguments;
-    arguments.a = a;
-    arguments.b = b;
-    arguments.c = c;
-    arguments.y = y;
+    const gemmc_call arguments = make_call(a, b, c, y);
     ASSERT_EQ(kernel_->entry()(&arguments), GEMMC_OK);
   }
 

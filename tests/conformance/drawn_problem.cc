@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/problem.h"
+#include "core/problem_string.h"
 #include "schedules/family_table.h"
 #include "tests/support/random_problem.h"
 
@@ -11,6 +12,19 @@ namespace gemmc::testing {
 
 Campaign::MakeInstance DrawnProblem::make() const {
   return [drawn = *this] { return make_instance(drawn.problem, drawn.shapes, drawn.seed); };
+}
+
+Expected<AskedProblem> asked_problem(const ConformanceSettings& settings) {
+  Expected<Problem> problem = parse_problem(settings.problem);
+  if (!problem) return problem.status();
+  const std::optional<ArrayShapes> shapes = parse_shapes(settings.shapes);
+  if (!shapes) return Status::invalid("--shapes: " + settings.shapes);
+  AskedProblem asked{{*std::move(problem), *shapes, settings.seed}, std::nullopt};
+  if (settings.schedule.empty()) return asked;
+  const Expected<Schedule> schedule = parse_schedule(settings.schedule);
+  if (!schedule) return schedule.status();
+  asked.schedule = *schedule;
+  return asked;
 }
 
 DrawnProblem draw_static(DType dtype, const Target& target, Family family, Random& random) {

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "core/problem.h"
+#include "core/status.h"
 #include "core/target.h"
 #include "schedules/schedule.h"
 #include "tests/conformance/campaign.h"
+#include "tests/conformance/settings.h"
 #include "tests/support/instance.h"
 #include "tests/support/random.h"
 
@@ -19,6 +22,13 @@ struct DrawnProblem {
 
   Campaign::MakeInstance make() const;
 };
+
+// What --problem, --shapes, --seed and --schedule ask for. Invalid argument: one of them is not understood.
+struct AskedProblem {
+  DrawnProblem drawn;
+  std::optional<Schedule> schedule;
+};
+Expected<AskedProblem> asked_problem(const ConformanceSettings& settings);
 
 // A static problem that the family takes; any, where none turns up soon.
 DrawnProblem draw_static(DType dtype, const Target& target, Family family, Random& random);

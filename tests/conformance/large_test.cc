@@ -19,6 +19,8 @@
 #include "tests/conformance/counts.h"
 #include "tests/conformance/settings.h"
 #include "tests/support/half_floats.h"
+#include "tests/support/kernel_call.h"
+#include "tests/support/random_problem.h"
 #include "tests/support/repeated_mapping.h"
 #include "tests/support/temporary_folder.h"
 
@@ -112,11 +114,7 @@ void run(const LargeCase& large, const Problem& problem) {
   const int64_t b_batches = large.b_is_shared ? 1 : large.batch;
   const Operand<T> a(large.batch * large.m * large.k), b(b_batches * large.k * large.n);
   LargeBuffer memory(large.batch * large.m * large.n * static_cast<int64_t>(sizeof(T)));
-  gemmc_call call = {};
-  call.size_bytes = sizeof call;
-  call.a = a.data();
-  call.b = b.data();
-  call.y = memory.data();
+  gemmc_call call = make_call(a.data(), b.data(), nullptr, memory.data());
   call.dims = dims.empty() ? nullptr : dims.data();
   ASSERT_EQ(result->kernel->entry()(&call), GEMMC_OK);
 
@@ -154,12 +152,7 @@ void run_static_and_run_time(const LargeCase& large) {
   const Expected<Problem> problem = parse_problem(large.problem);
   ASSERT_TRUE(problem) << problem.status().message();
   run<T>(large, *problem);
-  if (problem->op != Operator::kGemm) return;
-  Problem run_time = *problem;
-  const Dim m = Dim::runtime("m"), n = Dim::runtime("n"), k = Dim::runtime("k");
-  run_time.a.shape = large.trans_a ? Shape{k, m} : Shape{m, k};
-  run_time.b.shape = large.trans_b ? Shape{n, k} : Shape{k, n};
-  run<T>(large, run_time);
+  if (problem->op == Operator::kGemm) run<T>(large, runtime_problem(*problem));
 }
 
 TEST_P(LargeTest, IsRight) {
@@ -215,11 +208,7 @@ TEST(LargeStrides, ReachFarElements) {
     for (int64_t col = 0; col < 2; ++col) first_of_b[k - col * far] = static_cast<float>(10 + k * 2 + col);
   }
   float y[6] = {};
-  gemmc_call call = {};
-  call.size_bytes = sizeof call;
-  call.a = a;
-  call.b = first_of_b;
-  call.y = y;
+  const gemmc_call call = make_call(a, first_of_b, nullptr, y);
   ASSERT_EQ(result->kernel->entry()(&call), GEMMC_OK);
   // [1 2; 3 4; 5 6] [10 11; 12 13]
   EXPECT_EQ(std::vector<float>(y, y + 6), (std::vector<float>{34, 37, 78, 85, 122, 133}));

@@ -65,21 +65,15 @@ INSTANTIATE_TEST_SUITE_P(Levels, RandomTest,
 TEST(RepeatTest, TheGivenProblem) {
   const ConformanceSettings& settings = conformance_settings();
   if (settings.problem.empty()) GTEST_SKIP() << "no --problem was given";
-  const Expected<Problem> problem = parse_problem(settings.problem);
-  ASSERT_TRUE(problem) << problem.status().message();
-  const std::optional<ArrayShapes> shapes = parse_shapes(settings.shapes);
-  ASSERT_TRUE(shapes) << settings.shapes;
+  const Expected<AskedProblem> asked = asked_problem(settings);
+  ASSERT_TRUE(asked) << asked.status().message();
   for (const std::string& level : all_levels()) {
     if (!reason_to_skip(level).empty()) continue;
     Campaign campaign("repeated", target_of(level));
     CampaignOptions options;
-    if (!settings.schedule.empty()) {
-      const Expected<Schedule> schedule = parse_schedule(settings.schedule);
-      ASSERT_TRUE(schedule) << schedule.status().message();
-      options.schedule = *schedule;
-    }
-    if (problem->order == SummationOrder::kByK) options.check = is_chain_of_fma;
-    campaign.run(DrawnProblem{*problem, *shapes, settings.seed}.make(), options);
+    options.schedule = asked->schedule;
+    if (asked->drawn.problem.order == SummationOrder::kByK) options.check = is_chain_of_fma;
+    campaign.run(asked->drawn.make(), options);
     campaign.run_ahead_of_time();
   }
 }

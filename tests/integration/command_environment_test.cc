@@ -24,31 +24,21 @@ class CommandEnvironmentTest : public CommandFixture {
 
 TEST_F(CommandEnvironmentTest, AnInterruptedBuildLeavesNothing) {
   // The signal comes while the linker runs, and again and again: the command ends by it once the files are gone.
-  fs::create_directory(path("bin"));
-  fs::permissions(write("bin/cc", "#!/bin/sh\nkill -$SIGNAL $PPID\nexit 1\n"), fs::perms::owner_all);
   for (const auto& [signal, number] : {std::pair{"INT", 2}, std::pair{"TERM", 15}, std::pair{"HUP", 1}}) {
-    const ProcessResult result =
-        run_shell("SIGNAL=$4 PATH=\"$3\" exec \"$1\" build 'gemm f32 m=2 n=3 k=4' --name small -o \"$2\"",
-                  {GEMMC_COMMAND, path("out"), path("bin"), signal});
+    const ProcessResult result = build_with_cc("kill -$SIGNAL $PPID\nexit 1\n", signal);
     EXPECT_EQ(result.status, 128 + number) << result.err;
     EXPECT_FALSE(fs::exists(path("out"))) << signal;
   }
 }
 
 TEST_F(CommandEnvironmentTest, ALinkerThatHoldsNothingBackIsEndedByAnInterrupt) {
-  fs::create_directory(path("bin"));
-  fs::permissions(write("bin/cc", "#!/bin/sh\nkill -TERM $$\nexit 0\n"), fs::perms::owner_all);
-  const ProcessResult result = run_shell("PATH=\"$3\" exec \"$1\" build 'gemm f32 m=2 n=3 k=4' --name small -o \"$2\"",
-                                         {GEMMC_COMMAND, path("out"), path("bin")});
+  const ProcessResult result = build_with_cc("kill -TERM $$\nexit 0\n");
   EXPECT_EQ(result.status, 1);
   EXPECT_TRUE(has(result.err, "could not link libsmall.so: exit status 143")) << result.err;
 }
 
 TEST_F(CommandEnvironmentTest, ALinkerThatWritesNothingLeavesNothing) {
-  fs::create_directory(path("bin"));
-  fs::permissions(write("bin/cc", "#!/bin/sh\nexit 0\n"), fs::perms::owner_all);
-  const ProcessResult result = run_shell("PATH=\"$3\" exec \"$1\" build 'gemm f32 m=2 n=3 k=4' --name small -o \"$2\"",
-                                         {GEMMC_COMMAND, path("out"), path("bin")});
+  const ProcessResult result = build_with_cc("exit 0\n");
   EXPECT_EQ(result.status, 1);
   EXPECT_EQ(result.err, "gemmc: error: " + path("bin/cc") + " ended well, but did not write libsmall.so\n");
   EXPECT_FALSE(fs::exists(path("out")));

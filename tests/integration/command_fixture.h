@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
+#include "tests/support/process.h"
 #include "tests/support/temporary_folder.h"
 
 namespace gemmc::testing {
@@ -23,6 +25,14 @@ class CommandFixture : public ::testing::Test {
   std::string read(const std::string& name) const {
     std::ifstream file(path(name), std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(file), {});
+  }
+
+  // `gemmc build` into the folder "out", with this script as the only `cc`, which finds `signal` in $SIGNAL.
+  ProcessResult build_with_cc(const std::string& script, const std::string& signal = "") const {
+    std::filesystem::create_directory(path("bin"));
+    std::filesystem::permissions(write("bin/cc", "#!/bin/sh\n" + script), std::filesystem::perms::owner_all);
+    return run_shell("SIGNAL=$4 PATH=\"$3\" exec \"$1\" build 'gemm f32 m=2 n=3 k=4' --name small -o \"$2\"",
+                     {GEMMC_COMMAND, path("out"), path("bin"), signal});
   }
 
   TemporaryFolder folder_;

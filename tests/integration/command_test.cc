@@ -166,10 +166,7 @@ TEST_F(CommandTest, BuildWithoutCWritesTheRest) {
 }
 
 TEST_F(CommandTest, BuildWithABrokenCLeavesNothing) {
-  fs::create_directory(path("bin"));
-  fs::permissions(write("bin/cc", "#!/bin/sh\necho no linker here >&2\nexit 4\n"), fs::perms::owner_all);
-  const ProcessResult result = run_shell("PATH=\"$3\" exec \"$1\" build 'gemm f32 m=2 n=3 k=4' --name small -o \"$2\"",
-                                         {GEMMC_COMMAND, path("out"), path("bin")});
+  const ProcessResult result = build_with_cc("echo no linker here >&2\nexit 4\n");
   EXPECT_EQ(result.status, 1);
   EXPECT_EQ(result.err,
             "gemmc: error: " + path("bin/cc") + " could not link libsmall.so: exit status 4: no linker here\n");

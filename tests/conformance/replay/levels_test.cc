@@ -72,17 +72,10 @@ void record_random(Recorder& recorder, const Target& target, DType dtype) {
 void record_what_is_asked(Recorder& recorder, const Target& target) {
   const ConformanceSettings& settings = conformance_settings();
   if (!settings.problem.empty()) {
-    const Expected<Problem> problem = parse_problem(settings.problem);
-    ASSERT_TRUE(problem) << problem.status().message();
-    const std::optional<ArrayShapes> shapes = parse_shapes(settings.shapes);
-    ASSERT_TRUE(shapes) << settings.shapes;
-    std::optional<Schedule> schedule;
-    if (!settings.schedule.empty()) {
-      const Expected<Schedule> parsed = parse_schedule(settings.schedule);
-      ASSERT_TRUE(parsed) << parsed.status().message();
-      schedule = *parsed;
-    }
-    return recorder.add("repeated", *problem, *shapes, settings.seed, schedule);
+    const Expected<AskedProblem> asked = asked_problem(settings);
+    ASSERT_TRUE(asked) << asked.status().message();
+    const DrawnProblem& drawn = asked->drawn;
+    return recorder.add("repeated", drawn.problem, drawn.shapes, drawn.seed, asked->schedule);
   }
   record_cases(recorder);
   if (!settings.test_case.empty()) return;
@@ -98,7 +91,7 @@ size_t count_runs(const std::string& output, const std::string& level, const std
     std::string word, kind, type, family;
     size_t right = 0, wrong = 0;
     if (!(words >> word >> kind >> type >> family >> right >> wrong) || word != "count") continue;
-    const CountKey key{kind + "@" + place.substr(0, place.find(' ')), parse_dtype(type).value(),
+    const CountKey key{kind + "@" + place, parse_dtype(type).value(),
                        family == name(Family::kTiled) ? Family::kTiled : Family::kGeneral, level,
                        ConformanceRoute::kAheadOfTime};
     for (size_t i = 0; i < right; ++i) count_run(key, true);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "gemmc/gemmc.h"
+#include "tests/support/kernel_call.h"
 
 // In c_api_links.c: calls everything from C99.
 extern "C" int c_api_from_c(void);
@@ -37,12 +38,7 @@ constexpr float kC[] = {10, 20};
 const std::vector<float> kY = {14, 25, 20, 31};
 
 gemmc_call call_with(std::vector<float>& y, const int64_t* dims = nullptr) {
-  gemmc_call call = {};
-  call.size_bytes = sizeof call;
-  call.a = kA;
-  call.b = kB;
-  call.c = kC;
-  call.y = y.data();
+  gemmc_call call = gemmc::testing::make_call(kA, kB, kC, y.data());
   call.dims = dims;
   return call;
 }
@@ -180,11 +176,7 @@ TEST(CApi, CompilesWhateverTheFloatingPointState) {
         {"dtype": "float64", "shape": [1, 1]}, {"shape": [1, 1]}]})");
     const double a = 1, b = 1;
     double y = 0;
-    gemmc_call call = {};
-    call.size_bytes = sizeof call;
-    call.a = &a;
-    call.b = &b;
-    call.y = &y;
+    const gemmc_call call = gemmc::testing::make_call(&a, &b, nullptr, &y);
     EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_OK);
     return y;
   };

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/problem_string.h"
+#include "tests/support/kernel_call.h"
 
 namespace gemmc {
 namespace {
@@ -101,11 +102,7 @@ TEST(Session, KernelsOutliveTheSession) {
   }
   const float a = 3, b = 5;
   float y = 0;
-  gemmc_call call = {};
-  call.size_bytes = sizeof call;
-  call.a = &a;
-  call.b = &b;
-  call.y = &y;
+  const gemmc_call call = testing::make_call(&a, &b, nullptr, &y);
   EXPECT_EQ(survivor->entry()(&call), GEMMC_OK);
   EXPECT_EQ(y, 15);
 }
@@ -125,12 +122,7 @@ TEST(Session, AlphaAndBetaOfEveryKind) {
         ASSERT_TRUE(made) << made.status().message();
         const int64_t n = 1;
         float y = -77;
-        gemmc_call call = {};
-        call.size_bytes = sizeof call;
-        call.a = a.data();
-        call.b = b.data();
-        call.c = c.data();
-        call.y = &y;
+        gemmc_call call = testing::make_call(a.data(), b.data(), c.data(), &y);
         call.dims = &n;
         ASSERT_EQ(made->kernel->entry()(&call), GEMMC_OK);
         const float expected = beta == 0 ? alpha * 6 : alpha * 6 + beta * 5;

@@ -8,6 +8,7 @@
 #include "core/problem_string.h"
 #include "runtime/kernel.h"
 #include "tests/support/compiled.h"
+#include "tests/support/kernel_call.h"
 
 namespace gemmc {
 namespace {
@@ -32,11 +33,7 @@ const std::vector<float> kY = {4, 5, 10, 11};
 
 std::vector<float> call(gemmc_kernel_entry entry) {
   std::vector<float> y(4, -1);
-  gemmc_call call = {};
-  call.size_bytes = sizeof call;
-  call.a = kA;
-  call.b = kB;
-  call.y = y.data();
+  const gemmc_call call = testing::make_call(kA, kB, nullptr, y.data());
   EXPECT_EQ(entry(&call), GEMMC_OK);
   return y;
 }
@@ -79,11 +76,7 @@ TEST(Loader, PassesRunTimeArguments) {
   ASSERT_TRUE(kernel) << kernel.status().message();
   std::vector<float> y(4, -1);
   const int64_t dims[] = {2, 3}, strides[] = {3};
-  gemmc_call call = {};
-  call.size_bytes = sizeof call;
-  call.a = kA;
-  call.b = kB;
-  call.y = y.data();
+  gemmc_call call = testing::make_call(kA, kB, nullptr, y.data());
   call.dims = dims;
   call.strides = strides;
   EXPECT_EQ((*kernel)->entry()(&call), GEMMC_OK);
@@ -101,11 +94,7 @@ TEST(Loader, GivesAKernelTheMemoryFunctions) {
   ASSERT_TRUE(kernel) << kernel.status().message();
   const std::vector<int32_t> a(4, 7), b(4 * 1000, 7);
   std::vector<int32_t> y(1000, 7);
-  gemmc_call call = {};
-  call.size_bytes = sizeof call;
-  call.a = a.data();
-  call.b = b.data();
-  call.y = y.data();
+  const gemmc_call call = testing::make_call(a.data(), b.data(), nullptr, y.data());
   EXPECT_EQ((*kernel)->entry()(&call), GEMMC_OK);
   EXPECT_EQ(y, std::vector<int32_t>(1000, 0));
 }

@@ -28,6 +28,12 @@ void write_program(const fs::path& path, const std::string& script) {
   fs::permissions(path, fs::perms::owner_all);
 }
 
+// Links libx.so with this program, in the program's folder.
+Status link_with(const fs::path& cc) {
+  const fs::path folder = cc.parent_path();
+  return link_shared_library(cc, "x.a", "libx.so", folder / "libx.so", folder / "log");
+}
+
 TEST(FindProgram, TakesTheFirstExecutableFileOnPath) {
   const TemporaryFolder folder;
   for (const char* name : {"no_file", "directory", "data", "good"}) fs::create_directory(folder.path() / name);
@@ -49,7 +55,7 @@ TEST(LinkSharedLibrary, AFailureQuotesTheLinkersFirstLine) {
   const TemporaryFolder folder;
   const fs::path cc = folder.path() / "cc";
   write_program(cc, "echo first line; echo second >&2; exit 3\n");
-  const Status status = link_shared_library(cc, "x.a", "libx.so", folder.path() / "libx.so", folder.path() / "log");
+  const Status status = link_with(cc);
   EXPECT_EQ(status.code(), StatusCode::kEnvironment);
   EXPECT_EQ(status.message(), cc.string() + " could not link libx.so: exit status 3: first line");
 }
@@ -58,7 +64,7 @@ TEST(LinkSharedLibrary, ASilentFailureSaysSo) {
   const TemporaryFolder folder;
   const fs::path cc = folder.path() / "cc";
   write_program(cc, "exit 1\n");
-  const Status status = link_shared_library(cc, "x.a", "libx.so", folder.path() / "libx.so", folder.path() / "log");
+  const Status status = link_with(cc);
   EXPECT_EQ(status.message(), cc.string() +
                                   " could not link libx.so: exit status 1: no message, which a full disk "
                                   "does not take either");
@@ -68,7 +74,7 @@ TEST(LinkSharedLibrary, ALinkerThatWritesNothingHasFailed) {
   const TemporaryFolder folder;
   const fs::path cc = folder.path() / "cc";
   write_program(cc, "exit 0\n");
-  const Status status = link_shared_library(cc, "x.a", "libx.so", folder.path() / "libx.so", folder.path() / "log");
+  const Status status = link_with(cc);
   EXPECT_EQ(status.code(), StatusCode::kEnvironment);
   EXPECT_EQ(status.message(), cc.string() + " ended well, but did not write libx.so");
 }
@@ -76,8 +82,7 @@ TEST(LinkSharedLibrary, ALinkerThatWritesNothingHasFailed) {
 TEST(LinkSharedLibrary, APartialProgramIsAnEnvironmentError) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "cc") << "";
-  const Status status =
-      link_shared_library(folder.path() / "cc", "x.a", "libx.so", folder.path() / "libx.so", folder.path() / "log");
+  const Status status = link_with(folder.path() / "cc");
   EXPECT_EQ(status.code(), StatusCode::kEnvironment);
   EXPECT_NE(status.message().find("cannot run " + (folder.path() / "cc").string()), std::string::npos);
 }

@@ -46,8 +46,8 @@ TEST(HygieneTest, FindsPrivateWords) {
         std::string("https://mirror/sim") + "ple/six"}) {
     EXPECT_NE(to_text(private_words({{"docs/a.md", "\n" + text + "\n"}})), "") << text;
   }
-  for (const std::string text :
-       {"a/work/b", "network/rooted", "the work/life", "${DIR}/root", "simple", "/workloads"}) {
+  for (const std::string& text : {"a" + slash + "work/b", std::string("network/rooted"), std::string("the work/life"),
+                                  "${DIR}" + slash + "root", std::string("simple"), slash + "workloads"}) {
     EXPECT_EQ(to_text(private_words({{"docs/a.md", text}})), "") << text;
   }
   EXPECT_EQ(to_text(private_words({{"a.md", "\n" + slash + "root\n"}})),

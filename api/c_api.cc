@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "api/session.h"
@@ -12,6 +13,7 @@
 #include "core/float_state.h"
 #include "core/loop_form.h"
 #include "core/problem_string.h"
+#include "core/text.h"
 #include "gemmc/gemmc.h"
 
 #define GEMMC_EXPORT __attribute__((visibility("default")))
@@ -80,8 +82,8 @@ Expected<Description> parse_description(const std::string& text) {
   return Description{*std::move(problem), node->name, gemmc::unbuilt_wishes(*node)};
 }
 
-// What a kernel's uniform entry leaves unchecked because it costs time in every call.
-Status check_fields(const gemmc_call& call) {
+// What a kernel's uniform entry leaves unchecked because it costs time in every call, or refuses without a reason.
+Status check_fields(const gemmc_kernel& kernel, const gemmc_call& call) {
   if (call.size_bytes < sizeof call) {
     return Status::invalid("size_bytes is " + std::to_string(call.size_bytes) + "; allowed: sizeof(gemmc_call), " +
                            std::to_string(sizeof call) + ", or more");
@@ -90,6 +92,16 @@ Status check_fields(const gemmc_call& call) {
   if (has_packed || call.scratch != nullptr || call.scratch_bytes != 0 || call.parallel_context != nullptr) {
     return Status::invalid(
         "packed, scratch, scratch_bytes or parallel_context is set; allowed: zero, they are reserved");
+  }
+  for (const auto& [name, list, count] :
+       {std::tuple{"dims", call.dims, kernel.dim_names.size()}, {"strides", call.strides, kernel.stride_count}}) {
+    if (list != nullptr || count == 0) continue;
+    return Status::invalid(std::string(name) + " is NULL; allowed: an array of " + std::to_string(count));
+  }
+  for (size_t i = 0; i < kernel.dim_names.size(); ++i) {
+    if (call.dims[i] >= 0) continue;
+    return Status::invalid("dims[" + std::to_string(i) + "], " + gemmc::in_quotes(kernel.dim_names[i]) + ", is " +
+                           std::to_string(call.dims[i]) + "; allowed: 0 and more");
   }
   return Status::ok();
 }
@@ -139,11 +151,13 @@ GEMMC_EXPORT void gemmc_kernel_release(gemmc_kernel* kernel) { delete kernel; }
 GEMMC_EXPORT gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const gemmc_call* call) {
   return guarded([&] {
     if (kernel == nullptr || call == nullptr) return Status::invalid("kernel or call is NULL; allowed: neither");
-    GEMMC_RETURN_IF_ERROR(check_fields(*call));
+    GEMMC_RETURN_IF_ERROR(check_fields(*kernel, *call));
     if (kernel->kernel->entry()(call) == GEMMC_OK) return Status::ok();
-    return Status::invalid(
-        "the kernel refuses the call: a negative dimension, batches that do not broadcast, or dims or strides that are "
-        "NULL");
+    std::string dims;
+    for (size_t i = 0; i < kernel->dim_names.size(); ++i) {
+      dims += (i == 0 ? "" : ", ") + kernel->dim_names[i] + "=" + std::to_string(call->dims[i]);
+    }
+    return Status::invalid("batch dimensions do not broadcast with " + dims + "; allowed: equal, or one of two 1");
   });
 }
 

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <new>
 
+#include "core/problem_shapes.h"
+
 namespace gemmc {
 namespace {
 
@@ -90,10 +92,14 @@ class Placed {
 };
 
 Status check_array(const Tensor* array, DType dtype, const std::string& operand) {
-  if (array == nullptr) return Status::invalid(fmt::format("{} is not given", operand));
+  if (array == nullptr) {
+    return Status::invalid(fmt::format("{} is not given; needed: an array of {}", operand, name(dtype)));
+  }
   if (array->dtype == dtype) return Status::ok();
+  // The format of array files has no bfloat16.
+  const std::string_view note = array->dtype == DType::kBFloat16 ? " (or uint16, read as its bits)" : "";
   return Status::invalid(
-      fmt::format("{} has type {}; allowed: {}, the problem's type", operand, name(array->dtype), name(dtype)));
+      fmt::format("{} has type {}{}; allowed: {}, the problem's type", operand, name(array->dtype), note, name(dtype)));
 }
 
 Status from_kernel(int32_t code) {
@@ -205,7 +211,11 @@ Expected<Arrays> node_arrays(const Node& node, const Arrays& given) {
       if (*array != nullptr) return Status::invalid(operand + " is given, but the node has none").with_node(node.name);
       continue;
     }
-    if (*array == nullptr) return Status::invalid(operand + " is not given").with_node(node.name);
+    if (*array == nullptr) {
+      const std::string type = input->dtype ? std::string(name(*input->dtype)) + " " : "";
+      const std::string shape = input->shape ? shape_text(*input->shape) : "of unknown rank";
+      return Status::invalid(fmt::format("{} is not given; needed: {}{}", operand, type, shape)).with_node(node.name);
+    }
     if (input->dtype) {
       if (Status status = check_array(*array, *input->dtype, operand); !status.is_ok())
         return status.with_node(node.name);

@@ -26,6 +26,9 @@ Status expected(const std::string& where, std::string_view allowed, const Json& 
   return Status::invalid(fmt::format("{} is {}; allowed: {}", where, one_line(value, kLimit), allowed));
 }
 
+// Of Gemm; often written one level too high.
+constexpr std::string_view kAttributes[] = {"alpha", "beta", "transA", "transB"};
+
 struct Field {
   std::string_view name;
   std::function<Status(const Json& value, const std::string& where)> read;
@@ -38,8 +41,10 @@ Status read_fields(const Json& object, const std::string& where, std::span<const
     if (field == fields.end()) {
       std::string allowed;
       for (const Field& f : fields) allowed += (allowed.empty() ? "" : ", ") + std::string(f.name);
-      return Status::invalid(
-          fmt::format("unknown field {}{}; allowed: {}", in_quotes(key), where.empty() ? "" : " in " + where, allowed));
+      const bool is_attribute = std::find(std::begin(kAttributes), std::end(kAttributes), key) != std::end(kAttributes);
+      return Status::invalid(fmt::format("unknown field {}{}; allowed: {}{}", in_quotes(key),
+                                         where.empty() ? "" : " in " + where, allowed,
+                                         is_attribute ? "; this one belongs into attributes" : ""));
     }
     GEMMC_RETURN_IF_ERROR(field->read(value, prefix + std::string(field->name)));
   }
@@ -90,12 +95,20 @@ Status read_size(const Json& json, const std::string& where, int64_t& result) {
 Status read_dtype(const Json& json, const std::string& where, std::optional<DType>& result) {
   if (json.is_string()) result = parse_dtype(json.get<std::string>());
   if (result) return Status::ok();
-  return expected(where, "bfloat16, float16, float32, float64, int32, int64, uint32, uint64", json);
+  return expected(
+      where, "bfloat16, float16, float32, float64, int32, int64, uint32, uint64 (short: bf16, f16, f32 ...)", json);
+}
+
+// A '?' in front is the problem string's way to write a name.
+Status read_dim_name(const Json& json, const std::string& where, std::string& name) {
+  GEMMC_RETURN_IF_ERROR(read_string(json, where, name));
+  if (!name.starts_with('?')) return Status::ok();
+  return expected(where, "a run-time dimension's name, without '?' in front (equal names are equal sizes)", json);
 }
 
 Status read_dim_object(const Json& json, const std::string& where, Dim& dim) {
   const Field fields[] = {
-      {"name", [&](const Json& value, const std::string& at) { return read_string(value, at, dim.name); }},
+      {"name", [&](const Json& value, const std::string& at) { return read_dim_name(value, at, dim.name); }},
       {"min", [&](const Json& value, const std::string& at) { return read_size(value, at, dim.min); }},
       {"max", [&](const Json& value, const std::string& at) { return read_size(value, at, dim.max); }},
       {"likely",
@@ -112,7 +125,7 @@ Status read_dim_object(const Json& json, const std::string& where, Dim& dim) {
 
 Status read_dim(const Json& json, const std::string& where, Dim& dim) {
   if (json.is_object()) return read_dim_object(json, where, dim);
-  if (json.is_string() && !json.get<std::string>().empty()) return read_string(json, where, dim.name);
+  if (json.is_string() && !json.get<std::string>().empty()) return read_dim_name(json, where, dim.name);
   if (json.is_number_integer() && read_size(json, where, dim.size).is_ok()) return Status::ok();
   return expected(where, "a size from 0 to 2^63-1, a run-time dimension's name, or an object with its name", json);
 }

@@ -102,7 +102,8 @@ class HeaderParser {
 
   Status read_order() {
     if (accept("False")) return Status::ok();
-    if (accept("True")) return Status::invalid("the array is in Fortran order; allowed: C order");
+    if (accept("True"))
+      return Status::invalid("the array is in Fortran order; allowed: C order (numpy.ascontiguousarray makes it)");
     return malformed("False or True");
   }
 
@@ -243,12 +244,12 @@ Status write_npy(const std::filesystem::path& path, const Tensor& tensor) {
   }
   static std::atomic<int> counter = 0;
   try {
-    // A link is followed, so that it stays one; a device is not replaced by a file.
+    // A device or a pipe is not replaced by a file. A link is followed, so that it stays one.
     const bool exists = std::filesystem::exists(path);
-    const std::filesystem::path target = exists ? std::filesystem::canonical(path) : path;
-    if (exists && !std::filesystem::is_regular_file(target)) {
+    if (exists && !std::filesystem::is_regular_file(path)) {
       return about_file(Status::environment("cannot be written: not a file"), path);
     }
+    const std::filesystem::path target = exists ? std::filesystem::canonical(path) : path;
     const HeldSignals held;  // until the temporary file has got its name or is removed
     const TemporaryFile temporary(target.parent_path() / fmt::format(".gemmc-{}-{}.tmp", getpid(), counter++));
     const Status status = write_file(temporary.name, tensor);

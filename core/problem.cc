@@ -99,8 +99,9 @@ Status check_gemm_shapes(const Problem& p) {
   }
   const GemmDims dims = gemm_dims(p);
   if (!same_size(dims.k, dims.k_of_b)) {
-    return Status::invalid(fmt::format("K dimension mismatch: {} in A {}, {} in B {}; allowed: equal", dim_text(dims.k),
-                                       shape_text(p.a), dim_text(dims.k_of_b), shape_text(p.b)));
+    return Status::invalid(fmt::format("K dimension mismatch: {} in A {}{}, {} in B {}{}; allowed: equal",
+                                       dim_text(dims.k), shape_text(p.a), p.trans_a ? " with transA" : "",
+                                       dim_text(dims.k_of_b), shape_text(p.b), p.trans_b ? " with transB" : ""));
   }
   if (!p.c || !p.c->has_known_rank) return Status::ok();
   const Shape& c = p.c->shape;

@@ -62,7 +62,7 @@ std::string describe_operand(const Problem& problem, char operand, const KernelA
       // Of Y only: two batch dimensions of A and B that broadcast, "max(d0,d1)".
       const std::string_view both = std::string_view(dim.name).substr(4, dim.name.size() - 5);
       const size_t comma = both.find(',');
-      sizes.push_back(fmt::format("max({}, {})", arguments.dims[dim_index(both.substr(0, comma))],
+      sizes.push_back(fmt::format("broadcast of {} and {}", arguments.dims[dim_index(both.substr(0, comma))],
                                   arguments.dims[dim_index(both.substr(comma + 1))]));
     } else {
       sizes.push_back(arguments.dims[dim_index(dim.name)]);

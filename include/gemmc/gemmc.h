@@ -59,28 +59,34 @@ typedef struct gemmc_kernel gemmc_kernel;   /* one kernel; any thread may call i
 /* The library's version, "MAJOR.MINOR.PATCH". Static storage. */
 const char* gemmc_version(void);
 
-/* The message of this thread's last failed call into this library; "" if none failed. Valid until the next call. */
+/* The message of this thread's last failed call into this library; "" if none failed. Valid until this thread's next
+ * call into it. */
 const char* gemmc_last_error(void);
 
-/* A new session for the CPU `target` ("host", "x86-64-v3", ...; NULL means "host"). The caller frees it. */
+/* A new session for the CPU `target` ("host", "x86-64-v3", ...; NULL means "host"). The caller frees it. A name that is
+ * none is GEMMC_INVALID_ARGUMENT; a CPU whose instructions this one lacks, GEMMC_UNSUPPORTED. */
 gemmc_status gemmc_session_create(const char* target, gemmc_session** session);
 /* Frees the session. Kernels that were taken from it stay valid until they are released. NULL is allowed. */
 void gemmc_session_free(gemmc_session* session);
 
 /* The kernel for `description`: a problem string ("gemm f32 m=64 n=64 k=64") or a node description in JSON (text that
- * starts with '{'). Compiled on the first request; equal requests, also at once from many threads, compile once.
- * The caller releases it; NULL is allowed there. */
+ * starts with '{'; paths of its `data` start at the working directory). Compiled on the first request; equal requests,
+ * also at once from many threads, compile once. The caller releases it; NULL is allowed there. A wrong description is
+ * GEMMC_INVALID_ARGUMENT; a right one that cannot be compiled yet, GEMMC_UNSUPPORTED; files and memory,
+ * GEMMC_ENVIRONMENT. A failure is forgotten: the next request tries again. */
 gemmc_status gemmc_session_kernel(gemmc_session* session, const char* description, gemmc_kernel** kernel);
 void gemmc_kernel_release(gemmc_kernel* kernel);
 
-/* Runs the kernel on the calling thread. Checks what the kernel itself checks, and that reserved fields are zero. */
+/* Runs the kernel on the calling thread. Checks what the kernel itself checks, and that reserved fields are zero; the
+ * message says which dimension is wrong. Any refusal is GEMMC_INVALID_ARGUMENT and leaves Y untouched. */
 gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const gemmc_call* call);
 /* The functions below answer NULL or 0 for a kernel or an index that is none.
  * The uniform entry itself, for callers that want no indirection. Valid while the kernel is not released. */
 gemmc_kernel_entry gemmc_kernel_get_entry(const gemmc_kernel* kernel);
 /* The kernel's symbol, "gemmc_" and 16 hexadecimal digits. Valid while the kernel is not released. */
 const char* gemmc_kernel_symbol(const gemmc_kernel* kernel);
-/* How many run-time dimensions and strides a call must give, and the dimensions' names as the description has them. */
+/* How many run-time dimensions and strides a call must give, and the dimensions' names as the description has them, in
+ * the order of the call. A name is valid while the kernel is not released. */
 size_t gemmc_kernel_dim_count(const gemmc_kernel* kernel);
 const char* gemmc_kernel_dim_name(const gemmc_kernel* kernel, size_t index);
 size_t gemmc_kernel_stride_count(const gemmc_kernel* kernel);

@@ -111,6 +111,7 @@ TEST(NodeJsonError, Fields) {
   expect_error(with_fields(R"("color\n": 1)"), "unknown field 'color\\x0a'");
   expect_error(with_fields(R"("color": 1)"), "(node 'fc1')");
   expect_error(with_fields(R"("Opset": 13)"), "unknown field 'Opset'");
+  expect_error(with_fields(R"("transB": 1)"), "lda coeff; this one belongs into attributes");
   expect_error(R"({"name": 1, "op_type": "Gemm", "inputs": []})", "name is 1; allowed: a string");
   expect_error(R"({"op_type": null, "inputs": []})", "op_type is null; allowed: a string");
   expect_error(R"({"op_type": "Gemm", "inputs": {}})", "inputs is an object; allowed: an array");
@@ -177,6 +178,10 @@ TEST(NodeJsonError, Shapes) {
   expect_error(with_shape("[9223372036854775808]"), "shape[0] is 9223372036854775808");
   expect_error(with_shape("[18446744073709551616]"), "shape[0] is 1.8");
   expect_error(with_shape("[[1]]"), "inputs[0].shape[0] is an array");
+  expect_error(with_shape(R"(["?rows"])"),
+               "inputs[0].shape[0] is \"?rows\"; allowed: a run-time dimension's name, without");
+  expect_error(with_shape(R"(["?"])"), "inputs[0].shape[0] is \"?\"");
+  expect_error(with_shape(R"([{"name": "?s"}])"), "inputs[0].shape[0].name is \"?s\"");
   expect_error(with_shape("[{}]"), "inputs[0].shape[0] has no name");
   expect_error(with_shape(R"([{"name": ""}])"), "inputs[0].shape[0] has no name");
   expect_error(with_shape(R"([{"name": "s", "step": 2}])"), "unknown field 'step' in inputs[0].shape[0]");

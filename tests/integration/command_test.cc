@@ -243,7 +243,8 @@ TEST_F(CommandTest, RunRefusesArraysThatDoNotFit) {
     rest.insert(rest.begin(), {"run", source, "--output", "Y=" + path("y.npy")});
     return failure(rest);
   };
-  EXPECT_EQ(run("matmul f32 a=2x3 b=3x2", {"--input", "A=" + a}), "2: gemmc: error: B is not given");
+  EXPECT_EQ(run("matmul f32 a=2x3 b=3x2", {"--input", "A=" + a}),
+            "2: gemmc: error: B is not given; needed: an array of float32");
   EXPECT_EQ(run("matmul f32 a=2x3 b=3x2", {"--input", "A=" + a, "--input", "B=" + a}),
             "2: gemmc: error: B has shape (2, 3); allowed: (3, 2)");
   EXPECT_EQ(run("matmul f64 a=2x3 b=3x2", {"--input", "A=" + a, "--input", "B=" + a}),
@@ -329,6 +330,9 @@ TEST_F(CommandTest, VersionNamesEverythingInside) {
   EXPECT_EQ(text.status, 0);
   for (const char* part : {"gemmc ", "halide 21", "llvm 22", "x86-64-v"}) EXPECT_TRUE(has(text.out, part)) << text.out;
   EXPECT_TRUE(Json::parse(gemmc({"version", "--json"}).out)["targets"].is_array());
+  const ProcessResult flag = gemmc({"--version"});
+  EXPECT_EQ(flag.status, 0);
+  EXPECT_EQ(flag.out, text.out.substr(0, text.out.find('\n') + 1));
 }
 
 // ---- wrong use
@@ -358,6 +362,20 @@ TEST_F(CommandTest, WrongUseExitsWithTwo) {
   }
 }
 
+// What is unknown is told before what is missing, and each word as it was written.
+TEST_F(CommandTest, UnknownOptionsAreNamed) {
+  const std::string p = "gemm f32 m=2 n=3 k=4";
+  EXPECT_EQ(
+      failure({"run", p, "-i", "A=a.npy", "-o", "Y=y.npy"}).find("2: gemmc: error: unknown option '-i'; allowed: "),
+      0u);
+  EXPECT_TRUE(has(failure({"run", p, "-i", "A=a.npy"}), "--input, --output"));
+  EXPECT_EQ(failure({"build", p, "-O", "out"}).find("2: gemmc: error: unknown option '-O'; allowed: "), 0u);
+  EXPECT_EQ(failure({"list", p, "--nod", "fc1"}).find("2: gemmc: error: unknown option '--nod'; allowed: "), 0u);
+  EXPECT_EQ(failure({"list", p, "second", "third"}).find("2: gemmc: error: unexpected word 'second' ("), 0u);
+  EXPECT_EQ(failure({"--frob"}).find("2: gemmc: error: unknown option '--frob'; allowed: --help, --version "), 0u);
+  EXPECT_EQ(failure({"build", p}).find("2: gemmc: error: --output is required"), 0u);
+}
+
 TEST_F(CommandTest, WhatIsNotBuiltYetIsRefusedByName) {
   for (const char* verb : {"bench", "tune", "cache", "db"}) {
     EXPECT_EQ(failure({verb, "anything"}), std::string("2: gemmc: error: verb '") + verb +
@@ -381,10 +399,18 @@ TEST_F(CommandTest, WrongValuesAreNamedWithWhatIsAllowed) {
   EXPECT_TRUE(has(failure({"list", "gemm f32 m=2 n=3 k=4 frob=1"}), "frob"));
   EXPECT_EQ(failure({"list", p, "--dim", "seq=3"}),
             "2: gemmc: error: --dim seq: no run-time dimension has this name; allowed: rows");
-  EXPECT_EQ(failure({"list", p, "--dim", "rows=-3"}),
-            "2: gemmc: error: --dim rows=-3; allowed: an integer from 0 to 2^63-1");
-  EXPECT_EQ(failure({"list", p, "--dim", "rows=1e9"}),
-            "2: gemmc: error: --dim rows=1e9; allowed: an integer from 0 to 2^63-1");
+  EXPECT_EQ(
+      failure({"list", p, "--dim", "rows=-3"}),
+      "2: gemmc: error: --dim rows=-3; allowed: one NAME=SIZE, the size an integer from 0 to 2^63-1; repeat --dim "
+      "for more names");
+  for (const char* wrong : {"rows=1e9", "rows=9223372036854775808", "rows=2,seq=8"}) {
+    EXPECT_EQ(failure({"list", p, "--dim", wrong}).find(std::string("2: gemmc: error: --dim ") + wrong + "; allowed: "),
+              0u);
+  }
+  for (const char* wrong : {"many", "0", "-1", "", "99999999999999999999"}) {
+    EXPECT_EQ(failure({"build", p, "-o", out, "--threads", wrong}),
+              std::string("2: gemmc: error: --threads '") + wrong + "'; allowed: 1 and more, up to 2^63-1");
+  }
   EXPECT_EQ(failure({"list", p, "--dim", "rows"}), "2: gemmc: error: --dim rows; allowed: --dim NAME=VALUE");
   EXPECT_TRUE(has(failure({"list", model(), "--dim", "nothing=3"}), "nothing"));
   EXPECT_EQ(failure({"list", model(), "--node", "fc9"}),
@@ -394,7 +420,11 @@ TEST_F(CommandTest, WrongValuesAreNamedWithWhatIsAllowed) {
       failure({"build", p, "-o", out, "--name", "a b"}),
       "2: gemmc: error: --name: name 'a b' is not a C identifier; allowed: letters, digits and '_', no digit first");
   EXPECT_TRUE(has(failure({"list", write("bad.onnx", "no model")}), path("bad.onnx")));
-  EXPECT_TRUE(failure({"list", write("bad.json", "{\"op_type\": ")}).starts_with("2: gemmc: error: "));
+  EXPECT_TRUE(failure({"list", write("bad.json", "{\"op_type\": ")})
+                  .starts_with("2: gemmc: error: " + path("bad.json") + ": not valid JSON"));
+  EXPECT_EQ(failure({"list", write("field.json", R"({"name": "fc1", "transB": 1})")})
+                .find("2: gemmc: error: " + path("field.json") + ": unknown field 'transB'; allowed: name, "),
+            0u);
 }
 
 TEST_F(CommandTest, FilesThatCannotBeUsedExitWithOneAndAreNamed) {
@@ -410,7 +440,16 @@ TEST_F(CommandTest, FilesThatCannotBeUsedExitWithOneAndAreNamed) {
   EXPECT_TRUE(error.starts_with("1: gemmc: error: cannot create directory ") && has(error, in_a_file)) << error;
   const ProcessResult full = run_shell("exec \"$1\" version > /dev/full", {GEMMC_COMMAND});
   EXPECT_EQ(full.status, 1);
-  EXPECT_TRUE(full.err.starts_with("gemmc: error: ")) << full.err;
+  EXPECT_EQ(full.err, "gemmc: error: cannot write to standard output\n");
+  // Longer than the stream's buffer, so that writing fails before the end.
+  const ProcessResult piped = run_shell("\"$1\" explain 'gemm f32 m=64 n=64 k=64' --all > /dev/full", {GEMMC_COMMAND});
+  EXPECT_EQ(piped.status, 1);
+  EXPECT_EQ(piped.err, "gemmc: error: cannot write to standard output\n");
+  const std::string m = array("m.npy", {1, 1}, {1});
+  const ProcessResult pipe =
+      run_shell("\"$1\" run 'matmul f32 a=1x1 b=1x1' --input A=\"$2\" --input B=\"$2\" --output Y=/dev/stdout | cat",
+                {GEMMC_COMMAND, m});
+  EXPECT_EQ(pipe.err, "gemmc: error: /dev/stdout: cannot be written: not a file\n");
 }
 
 TEST_F(CommandTest, AnEmptyWordIsNotAMissingOption) {

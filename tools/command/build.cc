@@ -156,11 +156,11 @@ void print_result(const BuildOptions& options, const Target& target, const Bundl
     print_json(json);
     return;
   }
-  fmt::print("target: {}{}\n", target.to_string(), options.kernel.target_is_default() ? " (the default)" : "");
-  fmt::print("built:  {} by {}, {} refused\n", count_text(bundle.nodes.size(), "node"),
-             count_text(bundle.artifacts.size(), "kernel"), bundle.refused.size());
-  fmt::print("wrote:  {} into {}: {}.h, lib{}.a, manifest.json and more\n", count_text(files.written.size(), "file"),
-             options.directory, bundle.name, bundle.name);
+  print_out("target: {}{}\n", target.to_string(), options.kernel.target_is_default() ? " (the default)" : "");
+  print_out("built:  {} by {}, {} refused\n", count_text(bundle.nodes.size(), "node"),
+            count_text(bundle.artifacts.size(), "kernel"), bundle.refused.size());
+  print_out("wrote:  {} into {}: {}.h, lib{}.a, manifest.json and more\n", count_text(files.written.size(), "file"),
+            options.directory, bundle.name, bundle.name);
 }
 
 Status build(const BuildOptions& options) {

@@ -33,25 +33,25 @@ std::string verdict_text(const FamilyVerdict& verdict, const Schedule& chosen) {
 }
 
 void print_section(const char* title, const std::string& text) {
-  fmt::print("\n--- {} ---\n{}{}", title, text, text.ends_with('\n') ? "" : "\n");
+  print_out("\n--- {} ---\n{}{}", title, text, text.ends_with('\n') ? "" : "\n");
 }
 
 void print_text(const SourceNode& node, const ExplainOptions& options, const Explained& e) {
-  if (node.node) fmt::print("node       {}\n", one_line(node.name));
-  fmt::print("problem    {}\n", one_line(print_problem(*node.problem)));
-  fmt::print("canonical  {}\n", print_problem(e.plan.canonical.problem));
+  if (node.node) print_out("node       {}\n", one_line(node.name));
+  print_out("problem    {}\n", one_line(print_problem(*node.problem)));
+  print_out("canonical  {}\n", print_problem(e.plan.canonical.problem));
   for (size_t i = 0; i < e.plan.canonical.dim_names.size(); ++i) {
-    fmt::print("  d{} is {}\n", i, one_line(e.plan.canonical.dim_names[i]));
+    print_out("  d{} is {}\n", i, one_line(e.plan.canonical.dim_names[i]));
   }
-  fmt::print("target     {}\n", e.artifact.target.to_string());
-  fmt::print("families\n");
+  print_out("target     {}\n", e.artifact.target.to_string());
+  print_out("families\n");
   for (const FamilyVerdict& verdict : e.verdicts) {
-    fmt::print("  {:8} {}\n", name(verdict.family), verdict_text(verdict, e.plan.schedule));
+    print_out("  {:8} {}\n", name(verdict.family), verdict_text(verdict, e.plan.schedule));
   }
-  fmt::print("schedule   {}\n", e.artifact.schedule);
-  fmt::print("symbol     {}\n", e.artifact.symbol);
-  fmt::print("object     {} bytes\n", e.artifact.object.size());
-  for (const std::string& note : node.notes) fmt::print("note       {}\n", note);
+  print_out("schedule   {}\n", e.artifact.schedule);
+  print_out("symbol     {}\n", e.artifact.symbol);
+  print_out("object     {} bytes\n", e.artifact.object.size());
+  for (const std::string& note : node.notes) print_out("note       {}\n", note);
   if (options.all || options.key) print_section("key", e.plan.key_text);
   if (options.all || options.loops) print_section("Halide loop nest", e.code.loop_nest);
   if (options.all || options.ir) print_section("LLVM IR", e.code.llvm_ir);

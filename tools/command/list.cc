@@ -78,17 +78,17 @@ Json node_json(const SourceNode& node) {
 
 void print_node(const SourceNode& node) {
   const std::string where = node.graph_path.empty() ? "" : " in " + node.graph_path;
-  fmt::print("{}  ({}){}\n", one_line(node.name), one_line(node.op_type), one_line(where));
-  if (node.problem && node.node) fmt::print("  problem  {}\n", one_line(print_problem(*node.problem)));
+  print_out("{}  ({}){}\n", one_line(node.name), one_line(node.op_type), one_line(where));
+  if (node.problem && node.node) print_out("  problem  {}\n", one_line(print_problem(*node.problem)));
   for (const ListedOperand& operand : operands(node)) {
     const std::string shape = operand.shape ? shape_text(*operand.shape) : "unknown rank";
     const std::string constant = operand.constant.empty() ? "" : "  constant: " + operand.constant;
-    fmt::print("  {}        {} {}{}\n", operand.letter, operand.dtype, one_line(shape), one_line(constant));
+    print_out("  {}        {} {}{}\n", operand.letter, operand.dtype, one_line(shape), one_line(constant));
   }
   if (!node.consumers.empty())
-    fmt::print("  then     {}\n", one_line(fmt::format("{}", fmt::join(node.consumers, ", "))));
-  if (!node.refusal.is_ok()) fmt::print("  refused  {}\n", one_line(node.refusal.message()));
-  for (const std::string& note : node.notes) fmt::print("  note     {}\n", note);
+    print_out("  then     {}\n", one_line(fmt::format("{}", fmt::join(node.consumers, ", "))));
+  if (!node.refusal.is_ok()) print_out("  refused  {}\n", one_line(node.refusal.message()));
+  for (const std::string& note : node.notes) print_out("  note     {}\n", note);
 }
 
 Status list(const ListOptions& options) {
@@ -111,8 +111,8 @@ Status list(const ListOptions& options) {
     return Status::ok();
   }
   for (const SourceNode& node : source->nodes) print_node(node);
-  fmt::print("{}, {}, {} refused\n", count_text(source->nodes.size(), "node"),
-             count_text(signatures.size(), "distinct signature"), refused);
+  print_out("{}, {}, {} refused\n", count_text(source->nodes.size(), "node"),
+            count_text(signatures.size(), "distinct signature"), refused);
   return Status::ok();
 }
 

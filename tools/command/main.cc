@@ -2,6 +2,7 @@
 // Contract: docs/command-line.md.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <new>
 #include <string_view>
 
+#include "core/text.h"
 #include "tools/command/text.h"
 #include "tools/command/verbs.h"
 
@@ -62,13 +64,34 @@ void prepare_process() {
   }
 }
 
+// CLI11 asks for what is missing before it tells what is unknown, and lists unknown words backwards.
+Status parse_failure(const CLI::ParseError& error, const CLI::App& app, const CLI::App* verb) {
+  const std::string help = "(gemmc --help shows examples, gemmc VERB --help the options)";
+  const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
+  const bool may_hide_unknown = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr ||
+                                dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  if (unknown.empty() || !may_hide_unknown) return Status::invalid(fmt::format("{} {}", error.what(), help));
+  const auto option = std::find_if(unknown.begin(), unknown.end(),
+                                   [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
+  if (option == unknown.end())
+    return Status::invalid(fmt::format("unexpected word {} {}", in_quotes(unknown[0]), help));
+  std::vector<std::string> allowed;
+  for (const CLI::Option* known : (verb != nullptr ? *verb : app).get_options()) {
+    if (known->nonpositional()) allowed.push_back(known->get_name());
+  }
+  return Status::invalid(
+      fmt::format("unknown option {}; allowed: {} {}", in_quotes(*option), fmt::join(allowed, ", "), help));
+}
+
 Status run_verb(int argc, char** argv) {
   CLI::App app(kDescription, "gemmc");
   app.require_subcommand(1);
+  app.set_version_flag("--version", "gemmc " GEMMC_VERSION);
   const Verb verbs[] = {add_list(app), add_build(app), add_run(app), add_explain(app), add_version(app)};
   const std::string first = argc > 1 ? argv[1] : "";
-  const bool is_verb =
-      std::any_of(std::begin(verbs), std::end(verbs), [&](const Verb& verb) { return verb.app->get_name() == first; });
+  const Verb* asked =
+      std::find_if(std::begin(verbs), std::end(verbs), [&](const Verb& verb) { return verb.app->get_name() == first; });
+  const bool is_verb = asked != std::end(verbs);
   if (argc > 1 && !is_verb && !first.starts_with("-")) {
     return Status::invalid(fmt::format("verb '{}'; allowed: {} (gemmc --help shows examples)", first, kVerbs));
   }
@@ -78,8 +101,7 @@ Status run_verb(int argc, char** argv) {
     app.exit(help);
     return Status::ok();
   } catch (const CLI::ParseError& error) {
-    return Status::invalid(
-        fmt::format("{} (gemmc --help shows examples, gemmc VERB --help the options)", error.what()));
+    return parse_failure(error, app, is_verb ? asked->app : nullptr);
   }
   const Verb* verb = std::find_if(std::begin(verbs), std::end(verbs), [](const Verb& v) { return v.app->parsed(); });
   return verb->run();
@@ -93,7 +115,8 @@ int run(int argc, char** argv) {
   const Status status = run_verb(argc, argv);
   if (!status.is_ok()) return report(status);
   // A full disk behind a redirection shows only when the buffer is written.
-  if (std::fflush(stdout) != 0) return report(Status::environment("cannot write to standard output"));
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    return report(Status::environment("cannot write to standard output"));
   return kDone;
 }
 

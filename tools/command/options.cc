@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
+#include "core/text.h"
 
 namespace gemmc {
 
@@ -49,7 +49,7 @@ void KernelOptions::add_compilation(CLI::App& app, const std::string& default_ta
       ->delimiter(',')
       ->allow_extra_args(false);
   add_given(app, "--schedule", schedule_, "Use this schedule line, e.g. 'tiled mr=6 nr=16 lanes=8'");
-  app.add_option("--threads", threads_, "1 is all that is built yet");
+  add_given(app, "--threads", threads_, "1 is all that is built yet");
 }
 
 Expected<Source> KernelOptions::source(ConstantValues values) const {
@@ -57,19 +57,24 @@ Expected<Source> KernelOptions::source(ConstantValues values) const {
   const Expected<std::map<std::string, std::string>> dims = key_values(dims_, "--dim");
   if (!dims) return dims.status();
   for (const auto& [name, text] : *dims) {
-    int64_t size = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-    if (error != std::errc() || end != text.data() + text.size() || size < 0) {
-      return Status::invalid(fmt::format("--dim {}={}; allowed: an integer from 0 to 2^63-1", name, text));
+    const std::optional<int64_t> size = parse_int64(text);
+    if (!size || *size < 0) {
+      return Status::invalid(
+          fmt::format("--dim {}={}; allowed: one NAME=SIZE, the size an integer from 0 to 2^63-1; "
+                      "repeat --dim for more names",
+                      name, text));
     }
-    options.dims.emplace(name, size);
+    options.dims.emplace(name, *size);
   }
   return load_source(source_, options);
 }
 
 Expected<Target> KernelOptions::target() const {
-  if (threads_ < 1) return Status::invalid(fmt::format("--threads {}; allowed: 1 and more", threads_));
-  if (threads_ != 1) return Status::unsupported(fmt::format("--threads {}: not built yet; allowed: 1", threads_));
+  const std::optional<int64_t> threads = threads_ ? parse_int64(*threads_) : 1;
+  if (!threads || *threads < 1) {
+    return Status::invalid(fmt::format("--threads {}; allowed: 1 and more, up to 2^63-1", in_quotes(*threads_)));
+  }
+  if (*threads != 1) return Status::unsupported(fmt::format("--threads {}: not built yet; allowed: 1", *threads));
   if (targets_.size() > 1) {
     return Status::unsupported(fmt::format(
         "--target {}: several CPUs in one build are not built yet; allowed: one target", fmt::join(targets_, ",")));

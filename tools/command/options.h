@@ -42,7 +42,7 @@ class KernelOptions {
   std::vector<std::string> targets_;
   std::string default_target_;
   std::optional<std::string> schedule_;
-  int64_t threads_ = 1;
+  std::optional<std::string> threads_;
 };
 
 // "KEY=VALUE" words -> a map; `option` is for messages ("--dim"). Repeated keys are refused.

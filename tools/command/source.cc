@@ -153,7 +153,9 @@ Expected<Source> load_source(const std::string& text, const SourceOptions& optio
   if (path.extension() == ".json") {
     const Expected<std::string> json = read_text(path);
     if (!json) return json.status();
-    return from_json(*json, path.parent_path(), path.stem().string(), options);
+    Expected<Source> source = from_json(*json, path.parent_path(), path.stem().string(), options);
+    if (source) return source;
+    return Status(source.status().code(), path.string() + ": " + source.status().message());
   }
   return Status::invalid(
       fmt::format("'{}' is not a source; allowed: MODEL.onnx, NODE.json, JSON text, or a problem string, which starts "

@@ -14,7 +14,9 @@ std::string count_text(size_t count, std::string_view singular) {
   return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
 }
 
-void print_json(const Json& json) { fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace)); }
+void print_json(const Json& json) { print_out("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace)); }
+
+void print_stdout(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 void print_stderr(const std::string& text) { std::fputs(text.c_str(), stderr); }
 

@@ -1,10 +1,13 @@
 // Text for people and machines on the command's output streams.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gemmc {
 
@@ -15,6 +18,13 @@ std::string one_line(std::string_view text);
 
 // "1 node", "2 nodes"
 std::string count_text(size_t count, std::string_view singular);
+
+// On stdout as it is. main() asks at the end whether everything could be written.
+void print_stdout(const std::string& text);
+template <typename... Values>
+void print_out(fmt::format_string<Values...> format, Values&&... values) {
+  print_stdout(fmt::format(format, std::forward<Values>(values)...));
+}
 
 // One object, indented, on stdout. Bytes that are no UTF-8 are replaced.
 void print_json(const Json& json);

@@ -22,8 +22,8 @@ Status show_version(bool as_json) {
                 {"targets", target_names()}});
     return Status::ok();
   }
-  fmt::print("gemmc {}\ncompiler: {}\nhost:     {}\ntargets:  {}\n", GEMMC_VERSION, compiler_identity(), host_text,
-             fmt::join(target_names(), ", "));
+  print_out("gemmc {}\ncompiler: {}\nhost:     {}\ntargets:  {}\n", GEMMC_VERSION, compiler_identity(), host_text,
+            fmt::join(target_names(), ", "));
   return Status::ok();
 }
 

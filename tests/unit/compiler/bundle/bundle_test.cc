@@ -73,7 +73,7 @@ TEST(HeaderText, RunTimeDimensionsAndStridesAreNamedInCallOrder) {
 
 TEST(HeaderText, BatchesThatBroadcastAtTheCall) {
   const std::string text = header_text(one("matmul bf16 a=?px2x3x4 b=?qx2x4x5", {"p", "q"}));
-  EXPECT_TRUE(has(text, "Y  bfloat16 [max(dim_p, dim_q), 2, 3, 5]\n")) << text;
+  EXPECT_TRUE(has(text, "Y  bfloat16 [broadcast of dim_p and dim_q, 2, 3, 5]\n")) << text;
   EXPECT_TRUE(has(text, "const uint16_t* a, const uint16_t* b, uint16_t* y, int64_t dim_p, int64_t dim_q);\n"));
   EXPECT_TRUE(has(text, "uint16_t holds the bits of a bfloat16\n"));
 }

@@ -56,7 +56,7 @@ Expected<BundleFiles> write_bundle(const Bundle& bundle, const std::filesystem::
   const std::optional<std::filesystem::path> cc = find_program("cc");
   if (cc) {
     GEMMC_RETURN_IF_ERROR(link_shared_library(*cc, files->staging_path(static_library), shared_library,
-                                              files->staging_path(shared_library), files->staging_path("cc.log")));
+                                              files->staging_path(shared_library)));
     files->add(shared_library);
   } else {
     result.notes.push_back(fmt::format("no 'cc' on PATH: {} is not written", shared_library));

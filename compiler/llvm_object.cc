@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 #include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -106,12 +109,30 @@ void run_passes(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.run(module, modules);
 }
 
+// What TargetMachine::addPassesToEmitFile() adds, without shrink-wrapping: that moves the prologue behind checks at the
+// entry, where r11 may already hold an argument, and the prologue's loop of inline stack probes overwrites r11
+// (LLVM 22.1.8: X86FrameLowering::canUseAsPrologue() asks only for the flags).
+bool add_code_generation(llvm::legacy::PassManager& passes, llvm::TargetMachine& machine,
+                         llvm::raw_pwrite_stream& stream, llvm::CodeGenFileType type) {
+  llvm::TargetPassConfig* config = machine.createPassConfig(passes);
+  config->disablePass(&llvm::ShrinkWrapID);
+  auto* machine_module = new llvm::MachineModuleInfoWrapperPass(&machine);
+  passes.add(config);
+  passes.add(machine_module);
+  if (config->addISelPasses()) return false;
+  config->addMachinePasses();
+  config->setInitialized();
+  if (machine.addAsmPrinter(passes, stream, nullptr, type, machine_module->getMMI().getContext())) return false;
+  passes.add(llvm::createFreeMachineFunctionPass());
+  return true;
+}
+
 Expected<llvm::SmallVector<char, 0>> emit(llvm::Module& module, llvm::TargetMachine& machine,
                                           llvm::CodeGenFileType type) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, type)) {
+  if (!add_code_generation(passes, machine, stream, type)) {
     return Status::internal("LLVM cannot emit this kind of file");
   }
   passes.run(module);

@@ -180,7 +180,9 @@ Status read_input(const Json& json, const std::string& where, InputDraft& draft)
                            " has an empty name, which means absent, and further fields; allowed: one of the two");
   }
   if (!json.contains("data")) return Status::ok();
-  if (draft.data.empty()) return Status::invalid(where + ".data is empty; allowed: the path of a .npy file");
+  if (draft.data.empty() || draft.data.find('\0') != std::string::npos) {
+    return expected(where + ".data", "the path of a .npy file", json["data"]);
+  }
   if (draft.is_constant == false) {
     return Status::invalid(where + " has data and \"constant\": false; allowed: data of constants only");
   }

@@ -4,6 +4,8 @@
 
 #include <cstring>
 #include <limits>
+#include <set>
+#include <string_view>
 
 #include "compiler/onnx_file.h"
 #include "core/text.h"
@@ -125,7 +127,12 @@ struct ExternalPlace {
 
 Expected<ExternalPlace> external_place(const TensorProto& tensor, const std::string& label) {
   ExternalPlace place;
+  std::set<std::string_view> seen;
   for (const ::onnx::StringStringEntryProto& entry : tensor.external_data()) {
+    if (!seen.insert(entry.key()).second) {
+      return Status::invalid(fmt::format("external data of tensor {}: key {} stands twice; allowed: once",
+                                         in_quotes(label), in_quotes(entry.key())));
+    }
     if (entry.key() == "location") place.location = entry.value();
     if (entry.key() != "offset" && entry.key() != "length") continue;
     const std::optional<int64_t> number = parse_int64(entry.value());

@@ -8,8 +8,10 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
-#include <fstream>
+#include <memory>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -20,15 +22,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
 // Runs `arguments` and waits. Its output and errors go to `log`. The exit status, or an environment error.
-Expected<int> run(const std::vector<std::string>& arguments, const fs::path& log) {
+Expected<int> run(const std::vector<std::string>& arguments, std::FILE* log) {
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, fileno(log), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
   // What a caller holds back is not the program's business: an interrupt ends it.
   posix_spawnattr_t attributes;
@@ -68,7 +75,7 @@ std::optional<fs::path> find_program(const std::string& name) {
 }
 
 Status link_shared_library(const fs::path& cc, const fs::path& archive, const std::string& soname,
-                           const fs::path& output, const fs::path& log) {
+                           const fs::path& output) {
   const std::vector<std::string> arguments = {cc.string(),
                                               "-shared",
                                               "-nostartfiles",
@@ -84,19 +91,25 @@ Status link_shared_library(const fs::path& cc, const fs::path& archive, const st
                                               "-Wl,--whole-archive",
                                               archive.string(),
                                               "-Wl,--no-whole-archive"};
-  const Expected<int> exit_status = run(arguments, log);
+  // Not beside the output, whose disk may be full, which the message would then not say.
+  const File log(std::tmpfile());
+  if (log == nullptr) {
+    return Status::environment(fmt::format("cannot make a temporary file for the messages of {}: {}", cc.string(),
+                                           std::generic_category().message(errno)));
+  }
+  const Expected<int> exit_status = run(arguments, log.get());
   if (!exit_status) return exit_status.status();
   if (*exit_status == 0) {
     std::error_code error;
     if (fs::is_regular_file(output, error)) return Status::ok();
     return Status::environment(fmt::format("{} ended well, but did not write {}", cc.string(), soname));
   }
-  std::string first_line;
-  std::ifstream stream(log);
-  std::getline(stream, first_line);
-  if (first_line.empty()) first_line = "no message, which a full disk does not take either";
-  return Status::environment(
-      fmt::format("{} could not link {}: exit status {}: {}", cc.string(), soname, *exit_status, first_line));
+  char line[4096] = "";
+  std::rewind(log.get());
+  if (std::fgets(line, sizeof line, log.get()) == nullptr) line[0] = '\0';
+  const std::string_view first_line = std::string_view(line).substr(0, std::string_view(line).find('\n'));
+  return Status::environment(fmt::format("{} could not link {}: exit status {}: {}", cc.string(), soname, *exit_status,
+                                         first_line.empty() ? "no message" : first_line));
 }
 
 }  // namespace gemmc

@@ -204,7 +204,8 @@ TEST(NodeJsonError, Data) {
   expect_data_error(R"({"data": "none.npy"})", "none.npy: cannot be read", StatusCode::kEnvironment);
   expect_data_error(R"({"data": "."})", "cannot be read: not a file", StatusCode::kEnvironment);
   expect_data_error(R"({"data": "bad.npy"})", "bad.npy: ");
-  expect_data_error(R"({"data": ""})", "inputs[0].data is empty");
+  expect_data_error(R"({"data": ""})", "inputs[0].data is \"\"; allowed: the path of a .npy file");
+  expect_data_error(R"({"data": "w.npy\u0000.evil"})", "inputs[0].data is \"w.npy\\u0000.evil\"; allowed: the path");
   expect_data_error(R"({"data": [1, 2]})", "inputs[0].data is an array; allowed: a string");
   expect_data_error(R"({"data": "w.npy", "dtype": "float64"})", "inputs[0] is float64, but");
   expect_data_error(R"({"data": "w.npy", "dtype": "float64", "storage": "bfloat16"})", "inputs[0] is bfloat16, but");

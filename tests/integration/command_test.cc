@@ -97,6 +97,10 @@ TEST_F(CommandTest, ListTakesProblemStringsAndDescriptions) {
     {"name": "A", "dtype": "float64", "shape": ["b", 4]}, {"name": "B", "dtype": "float64", "shape": [4, 2]}]})";
   EXPECT_TRUE(has(gemmc({"list", json}).out, "B        float64 (4, 2)\n"));
   EXPECT_TRUE(has(gemmc({"list", write("node.json", json), "--dim", "b=7"}).out, "A        float64 (7, 4)\n"));
+  const std::string odd =
+      R"({"op_type": "MatMul", "inputs": [{"dtype": "float64", "shape": ["b=c", 4]}, {"shape": [4, 2]}]})";
+  const std::string listing = gemmc({"list", odd, "--dim", "b=c=7"}).out;
+  EXPECT_TRUE(has(listing, "A        float64 (7, 4)\n") && has(listing, "B        float64 (4, 2)\n")) << listing;
 }
 
 // ---- build

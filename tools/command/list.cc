@@ -44,7 +44,7 @@ std::vector<ListedOperand> operands(const SourceNode& from) {
     if (input.is_absent) continue;
     const bool has_origin = i < from.constant_origin.size() && !from.constant_origin[i].empty();
     std::string dtype = input.dtype ? std::string(name(*input.dtype)) : input.foreign_dtype;
-    if (dtype.empty()) dtype = "type not known";
+    if (dtype.empty()) dtype = from.problem ? std::string(name(from.problem->dtype)) : "type not known";
     result.push_back({static_cast<char>('A' + i), dtype, input.shape,
                       has_origin          ? from.constant_origin[i]
                       : input.is_constant ? "constant"

@@ -14,10 +14,10 @@ CLI::Option* add_repeated(CLI::App& app, const std::string& name, std::vector<st
 }
 
 Expected<std::map<std::string, std::string>> key_values(const std::vector<std::string>& words,
-                                                        const std::string& option) {
+                                                        const std::string& option, Split split) {
   std::map<std::string, std::string> result;
   for (const std::string& word : words) {
-    const size_t equals = word.find('=');
+    const size_t equals = split == Split::kAtFirst ? word.find('=') : word.rfind('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == word.size()) {
       return Status::invalid(fmt::format("{} {}; allowed: {} NAME=VALUE", option, word, option));
     }
@@ -54,7 +54,7 @@ void KernelOptions::add_compilation(CLI::App& app, const std::string& default_ta
 
 Expected<Source> KernelOptions::source(ConstantValues values) const {
   SourceOptions options{.dims = {}, .node = node_, .values = values};
-  const Expected<std::map<std::string, std::string>> dims = key_values(dims_, "--dim");
+  const Expected<std::map<std::string, std::string>> dims = key_values(dims_, "--dim", Split::kAtLast);
   if (!dims) return dims.status();
   for (const auto& [name, text] : *dims) {
     const std::optional<int64_t> size = parse_int64(text);

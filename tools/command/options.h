@@ -45,9 +45,12 @@ class KernelOptions {
   std::optional<std::string> threads_;
 };
 
+// At which '=' of a word its value begins: paths may have more, and so may names of dimensions.
+enum class Split { kAtFirst, kAtLast };
+
 // "KEY=VALUE" words -> a map; `option` is for messages ("--dim"). Repeated keys are refused.
 Expected<std::map<std::string, std::string>> key_values(const std::vector<std::string>& words,
-                                                        const std::string& option);
+                                                        const std::string& option, Split split);
 
 // An option with one word, which may be empty: `--node ''` is not the same as no --node.
 CLI::Option* add_given(CLI::App& app, const std::string& name, std::optional<std::string>& value,

@@ -19,7 +19,7 @@ struct RunOptions {
 };
 
 Expected<std::map<std::string, Tensor>> read_inputs(const std::vector<std::string>& words) {
-  const Expected<std::map<std::string, std::string>> paths = key_values(words, "--input");
+  const Expected<std::map<std::string, std::string>> paths = key_values(words, "--input", Split::kAtFirst);
   if (!paths) return paths.status();
   std::map<std::string, Tensor> arrays;
   for (const auto& [operand, path] : *paths) {
@@ -34,7 +34,7 @@ Expected<std::map<std::string, Tensor>> read_inputs(const std::vector<std::strin
 }
 
 Expected<std::string> output_path(const std::vector<std::string>& words) {
-  const Expected<std::map<std::string, std::string>> paths = key_values(words, "--output");
+  const Expected<std::map<std::string, std::string>> paths = key_values(words, "--output", Split::kAtFirst);
   if (!paths) return paths.status();
   if (paths->size() != 1 || !paths->contains("Y")) {
     return Status::invalid(fmt::format("--output {}; allowed: --output Y=FILE.npy", words[0]));

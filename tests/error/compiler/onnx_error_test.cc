@@ -383,6 +383,30 @@ TEST(OnnxTrap, OneExternalFileReadTooOften) {
   EXPECT_TRUE(load(made, folder, {}, ConstantValues::kSkip)) << "shapes alone need no data";
 }
 
+TEST(OnnxTrap, AKeyOfExternalDataThatStandsTwice) {
+  const TemporaryFolder folder;
+  write(folder.path() / "w.bin", std::string(64, '\0'));
+  for (const char* key : {"location", "offset", "length", "checksum"}) {
+    ModelProto made = with_nodes({node("MatMul", {"A", "w"}, {"y"})});
+    TensorProto& tensor = *made.mutable_graph()->add_initializer();
+    tensor.set_name("w");
+    tensor.set_data_type(kFloat);
+    tensor.add_dims(4);
+    tensor.add_dims(2);
+    tensor.set_data_location(TensorProto::EXTERNAL);
+    for (const auto& [name, value] : {std::pair{"location", "w.bin"}, std::pair{"offset", "0"},
+                                      std::pair{"length", "32"}, std::pair{"checksum", "00"}}) {
+      for (int count = name == std::string(key) ? 2 : 1; count > 0; --count) {
+        auto* entry = tensor.add_external_data();
+        entry->set_key(name);
+        entry->set_value(value);
+      }
+    }
+    EXPECT_EQ(refusal(load(made, folder)),
+              std::string("external data of tensor 'w': key '") + key + "' stands twice; allowed: once");
+  }
+}
+
 TEST(OnnxTrap, AHoleIsNoData) {
   const TemporaryFolder folder;
   write(folder.path() / "w.bin", "");

@@ -18,11 +18,21 @@ namespace {
 // A message is cut at 4000 bytes; the last character before the cut and the dots come on top.
 constexpr size_t kLongestMessage = 4010;
 
-// Valid UTF-8 without control characters and line separators. Says so without the library's own reading of characters.
+// The characters that turn the direction of what follows, by their bytes: U+061C, U+200E, U+200F, U+202A to U+202E and
+// U+2066 to U+2069.
+bool is_direction_mark(uint8_t lead, uint8_t second, uint8_t third) {
+  if (lead == 0xd8) return second == 0x9c;
+  if (lead != 0xe2) return false;
+  if (second == 0x80) return third == 0x8e || third == 0x8f || (third >= 0xaa && third <= 0xae);
+  return second == 0x81 && third >= 0xa6 && third <= 0xa9;
+}
+
+// Valid UTF-8 without control characters, line separators and direction marks. Says so without the library's own
+// reading of characters.
 bool is_one_clean_line(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const auto byte = [&](size_t offset) {
-      return i + offset < text.size() ? static_cast<uint8_t>(text[i + offset]) : 0;
+      return i + offset < text.size() ? static_cast<uint8_t>(text[i + offset]) : uint8_t{0};
     };
     const uint8_t lead = byte(0);
     const size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
@@ -35,6 +45,7 @@ bool is_one_clean_line(std::string_view text) {
     if ((lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90)) return false;      // longer than needed
     if ((lead == 0xed && second > 0x9f) || (lead == 0xf4 && second > 0x8f)) return false;      // no characters
     if (lead == 0xe2 && second == 0x80 && (byte(2) == 0xa8 || byte(2) == 0xa9)) return false;  // line separators
+    if (is_direction_mark(lead, second, byte(2))) return false;
     i += length;
   }
   return true;

@@ -26,7 +26,7 @@ void check_schedule_and_target(std::string_view schedule_line, std::string_view 
   const Expected<Schedule> again = parse_schedule(text);
   testing::require(again.is_ok() && *again == *schedule, "a schedule survives its text", text);
   if (!target) return;
-  for (const DType dtype : {DType::kFloat32, DType::kBFloat16, DType::kFloat64, DType::kInt32, DType::kUInt64}) {
+  for (const DType dtype : kAllDTypes) {
     const Status status = validate(*schedule, dtype, *target);
     if (!status.is_ok()) testing::check_refusal(status);
   }

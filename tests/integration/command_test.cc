@@ -86,6 +86,8 @@ TEST_F(CommandTest, ListForMachines) {
   EXPECT_EQ(listing["nodes"][0]["inputs"][0]["shape"], Json({"batch", 4}));
   EXPECT_EQ(listing["nodes"][0]["inputs"][1]["constant"], "initializer");
   EXPECT_EQ(listing["nodes"][0]["consumers"], Json({"Relu"}));
+  EXPECT_EQ(listing["nodes"][0]["output"], "y");
+  EXPECT_EQ(listing["nodes"][1]["output"], "z");
   EXPECT_EQ(listing["nodes"][0]["signature"], listing["nodes"][1]["signature"]);
   EXPECT_TRUE(listing["nodes"][0]["refusal"].is_null());
   EXPECT_TRUE(has(listing["nodes"][2]["refusal"], "MatMulInteger"));
@@ -117,10 +119,26 @@ TEST_F(CommandTest, BuildSharesKernelsAndReportsWhatItRefuses) {
   ASSERT_EQ(manifest["nodes"].size(), 2u);
   EXPECT_EQ(manifest["nodes"][0]["name"], "fc1");
   EXPECT_EQ(manifest["nodes"][0]["dims"], Json({"batch"}));
+  EXPECT_EQ(manifest["nodes"][0]["output"], "y");
+  EXPECT_EQ(manifest["nodes"][1]["output"], "z");
   EXPECT_EQ(manifest["nodes"][0]["symbol"], manifest["nodes"][1]["symbol"]);
   EXPECT_EQ(manifest["refused"][0]["name"], "quantized");
   for (const char* name : {"out/tiny.h", "out/libtiny.a", "out/libtiny.so"})
     EXPECT_TRUE(fs::exists(path(name))) << name;
+}
+
+TEST_F(CommandTest, OutputNamesOfDescriptionsArrive) {
+  const std::string description = R"({"name": "fc1", "op_type": "MatMul", OUTPUTS "inputs": [
+    {"name": "A", "dtype": "float32", "shape": [3, 4]}, {"name": "B", "dtype": "float32", "shape": [4, 2]}]})";
+  const std::pair<std::string, std::string> kRows[] = {
+      {R"("outputs": ["scores"],)", "scores"}, {R"("specified_outputs_name": ["logits"],)", "logits"}, {"", "Y"}};
+  for (const auto& [field, output] : kRows) {
+    std::string json = description;
+    json.replace(json.find("OUTPUTS"), 7, field);
+    EXPECT_EQ(Json::parse(gemmc({"list", json, "--json"}).out)["nodes"][0]["output"], output) << json;
+    ASSERT_EQ(gemmc({"build", json, "-o", path("out" + output)}).status, 0) << json;
+    EXPECT_EQ(Json::parse(read("out" + output + "/manifest.json"))["nodes"][0]["output"], output) << json;
+  }
 }
 
 TEST_F(CommandTest, BuildOfOneNodeForMachines) {
@@ -152,12 +170,22 @@ TEST_F(CommandTest, BuildOfAModelWithNothingToBuild) {
 }
 
 TEST_F(CommandTest, BuildSaysThatBackwardKernelsAreMissing) {
-  const std::string json = R"({"name": "fc1", "op_type": "MatMul", "training": true, "inputs": [
-    {"name": "A", "dtype": "float32", "shape": [3, 4]}, {"name": "B", "dtype": "float32", "shape": [4, 2]}]})";
-  const ProcessResult result = gemmc({"build", json, "-o", path("out")});
-  EXPECT_EQ(result.status, 0);
-  EXPECT_TRUE(has(result.err, "note: training: the backward kernels are not built yet")) << result.err;
-  EXPECT_TRUE(has(read("out/manifest.json"), "backward kernels are not built yet"));
+  int count = 0;
+  const auto node_of = [&](const std::string& field, bool is_noted) {
+    const std::string json = R"({"name": "fc1", "op_type": "MatMul", )" + field + R"("inputs": [
+      {"name": "A", "dtype": "float32", "shape": [3, 4]}, {"name": "B", "dtype": "float32", "shape": [4, 2]}]})";
+    const std::string folder = "out" + std::to_string(++count);
+    const ProcessResult result = gemmc({"build", json, "-o", path(folder)});
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(has(result.err, "note: training: the backward kernels are not built yet"), is_noted) << result.err;
+    EXPECT_EQ(has(read(folder + "/manifest.json"), "backward kernels are not built yet"), is_noted) << field;
+    return Json::parse(read(folder + "/manifest.json"))["nodes"][0];
+  };
+  const Json plain = node_of("", false);
+  EXPECT_EQ(node_of(R"("training": true, )", true)["symbol"], plain["symbol"]);
+  // Descriptions with a graph tool's key train unless they say otherwise.
+  EXPECT_EQ(node_of(R"("lda coeff": 1.0, )", true)["symbol"], plain["symbol"]);
+  EXPECT_EQ(node_of(R"("lda coeff": 0.5, "training?": false, )", false)["symbol"], plain["symbol"]);
 }
 
 TEST_F(CommandTest, BuildWithoutCWritesTheRest) {

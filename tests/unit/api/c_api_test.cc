@@ -171,9 +171,9 @@ TEST(CApi, CompilesWhateverTheFloatingPointState) {
     return std::string(gemmc_kernel_symbol(Kernel(session, "gemm f32 m=1 n=1 k=1 alpha=0.1").handle)) +
            gemmc_kernel_symbol(Kernel(session, "gemm f64 m=1 n=1 k=1 alpha=1e-40").handle);
   };
-  const auto scaled = [](const Session& session) {
-    const Kernel kernel(session, R"({"op_type": "Gemm", "attributes": {"alpha": 1e-40}, "inputs": [
-        {"dtype": "float64", "shape": [1, 1]}, {"shape": [1, 1]}]})");
+  constexpr char kScaled[] = R"({"op_type": "Gemm", "attributes": {"alpha": 1e-40}, "inputs": [
+      {"dtype": "float64", "shape": [1, 1]}, {"shape": [1, 1]}]})";
+  const auto scaled = [](const Kernel& kernel) {
     const double a = 1, b = 1;
     double y = 0;
     const gemmc_call call = gemmc::testing::make_call(&a, &b, nullptr, &y);
@@ -184,20 +184,22 @@ TEST(CApi, CompilesWhateverTheFloatingPointState) {
   {
     const Session session;
     expected_symbols = symbol_of_two(session);
-    EXPECT_EQ(scaled(session), static_cast<double>(1e-40f));
+    EXPECT_EQ(scaled(Kernel(session, kScaled)), static_cast<double>(1e-40f));
   }
   constexpr uint32_t kFlushToZero = 0x8040, kRoundDown = 0x2000, kUnmaskUnderflow = 0x0800;
   for (const uint32_t change : {kFlushToZero, kRoundDown, kUnmaskUnderflow}) {
     const uint32_t before = _mm_getcsr();
     const uint32_t changed = before ^ change;
     _mm_setcsr(changed);
-    const Session session;
+    // Each from a session of its own: both would be one kernel, and the second only found.
+    const Session session, other_session;
     const std::string symbols = symbol_of_two(session);
+    const Kernel from_json(other_session, kScaled);
     const uint32_t after = _mm_getcsr();
     _mm_setcsr(before);
     EXPECT_EQ(after, changed);
     EXPECT_EQ(symbols, expected_symbols) << std::hex << change;
-    EXPECT_EQ(scaled(session), static_cast<double>(1e-40f)) << std::hex << change;
+    EXPECT_EQ(scaled(from_json), static_cast<double>(1e-40f)) << std::hex << change;
   }
 }
 

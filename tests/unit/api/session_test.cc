@@ -1,6 +1,7 @@
 #include "api/session.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cmath>
 #include <limits>
@@ -72,7 +73,23 @@ TEST(Session, GivesEachRequestItsOwnNames) {
   EXPECT_EQ(session.compiled_count(), 1u);
 }
 
+// The compiler refuses to work where files may have fewer bytes than its bitcode needs.
 TEST(Session, FailuresAreForgotten) {
+  Session session(*host_target());
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit low = {0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &low), 0);
+  const Expected<Session::Result> failed = session.kernel(problem("gemm f32 m=2 n=3 k=4"));
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);  // before anything is printed, which may be to a file
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.status().code(), StatusCode::kEnvironment) << failed.status().message();
+  EXPECT_EQ(session.compiled_count(), 1u) << "the failure did not come from compiling";
+  EXPECT_NE(kernel(session, "gemm f32 m=2 n=3 k=4"), nullptr);
+  EXPECT_EQ(session.compiled_count(), 2u);
+}
+
+TEST(Session, WhatIsRefusedIsNotCompiled) {
   Session session(*host_target());
   Problem wrong = problem("gemm f32 m=2 n=3 k=4");
   wrong.epilogue = {{"gelu", "", ""}};

@@ -3,6 +3,7 @@
 
 #include "compiler/node.h"
 #include "compiler/node_json.h"
+#include "core/key.h"
 #include "core/problem_shapes.h"
 #include "core/problem_string.h"
 #include "tests/support/cases.h"
@@ -206,6 +207,30 @@ TEST(NodeToProblem, TrainingChangesNothing) {
   ASSERT_TRUE(tool_node) << tool_node.status().message();
   EXPECT_TRUE(tool_node->wants_training);
   EXPECT_EQ(print_problem(canonical(*node_to_problem(*tool_node)).problem), expected);
+}
+
+// The text of which a kernel's key is made.
+std::string key_of(const std::string& json) {
+  const Expected<Node> node = parse_node_json(json, ".");
+  EXPECT_TRUE(node) << node.status().message();
+  const Expected<Problem> problem = node ? node_to_problem(*node) : node.status();
+  EXPECT_TRUE(problem) << problem.status().message();
+  return problem ? key_text(canonical(*problem).problem, *parse_target("x86-64-v3"), "schedule", "compiler") : "";
+}
+
+TEST(NodeToProblem, NamesAndSpellingsDoNotChangeTheKey) {
+  const std::string rest = R"("op_type": "Gemm", "inputs": [{"dtype": "float32", "shape": [4, 2]},
+      {"dtype": "float32", "shape": [4, 3]}], "attributes": {"transA": )";
+  const std::string key = key_of("{" + rest + "1}}");
+  EXPECT_EQ(key.find("format 1:1\nproblem 23:gemm f32 m=2 n=3 k=4 ta\n"), 0u) << key;
+  for (const char* names : {R"("domain": "", )", R"("domain": "ai.onnx", )", R"("name": "fc1", )",
+                            R"("outputs": ["y"], )", R"("name": "fc2", "outputs": ["z"], )"}) {
+    EXPECT_EQ(key_of("{" + (names + rest) + "1}}"), key) << names;
+  }
+  for (const char* trans_a : {"2", "-1", "true"}) EXPECT_EQ(key_of("{" + rest + trans_a + "}}"), key) << trans_a;
+  EXPECT_NE(key_of(R"({"op_type": "Gemm", "inputs": [{"dtype": "float32", "shape": [2, 4]},
+      {"dtype": "float32", "shape": [4, 3]}], "attributes": {"transA": 0}})"),
+            key);
 }
 
 TEST(BindDim, BindsTheNameEverywhere) {

@@ -35,6 +35,16 @@ TEST(LayersTest, AcceptsWhatTheArrowsAllow) {
   EXPECT_EQ(violations("api/a.cc", "\"compiler/compile.h\""), "");
   EXPECT_EQ(violations("tools/a.cc", "\"compiler/onnx_model.h\""), "");
   EXPECT_EQ(violations("tools/a.cc", "<CLI/CLI.hpp>"), "");
+  EXPECT_EQ(violations("core/a.cc", "<xxhash.h>"), "");
+  EXPECT_EQ(violations("compiler/a.cc", "<nlohmann/json.hpp>"), "");
+  EXPECT_EQ(violations("tools/a.cc", "<nlohmann/json.hpp>"), "");
+  EXPECT_EQ(violations("tests/support/a.cc", "<nlohmann/json.hpp>"), "");
+  EXPECT_EQ(violations("tests/unit/core/a_test.cc", "<gtest/gtest.h>"), "");
+  EXPECT_EQ(violations("tests/unit/core/a_test.cc", "<xxhash.h>"), "");
+  for (const char* layer : {"core", "schedules", "compiler", "runtime", "api", "tools", "tests"}) {
+    EXPECT_EQ(violations(std::string(layer) + "/a.cc", "<fmt/format.h>"), "");
+  }
+  EXPECT_EQ(violations("tests/support/half_floats.cc", "\"tests/support/half_floats.h\""), "");
   EXPECT_EQ(violations("tests/unit/compiler/a_test.cc", "<Halide.h>"), "");
   EXPECT_EQ(violations("tests/fuzz/compiler/a_fuzz.cc", "\"onnx.pb.h\""), "");
   EXPECT_EQ(violations("tests/integration/a.c", "\"generated.h\""), "");
@@ -68,6 +78,17 @@ TEST(LayersTest, FindsEachKindOfViolation) {
   EXPECT_NE(violations("core/a.cc", "<google/protobuf/message.h>"), "");
   EXPECT_NE(violations("tests/fuzz/a_fuzz.cc", "\"onnx.pb.h\""), "");
   EXPECT_NE(violations("compiler/a.cc", "<CLI/CLI.hpp>"), "");
+  EXPECT_EQ(violations("runtime/a.cc", "<nlohmann/json.hpp>"),
+            "runtime/a.cc:2: only compiler and tests and tools may include nlohmann-json, "
+            "found \"nlohmann/json.hpp\"");
+  EXPECT_NE(violations("core/a.cc", "<nlohmann/json.hpp>"), "");
+  EXPECT_NE(violations("compiler/a.cc", "<xxhash.h>"), "");
+  EXPECT_NE(violations("tests/support/a.cc", "<xxhash.h>"), "");
+  EXPECT_NE(violations("tools/a.cc", "<gtest/gtest.h>"), "");
+  EXPECT_NE(violations("core/a.h", "<gmock/gmock.h>"), "");
+  EXPECT_NE(violations("include/gemmc/a.h", "<fmt/format.h>"), "");
+  EXPECT_NE(violations("tests/support/half_floats.cc", "\"core/dtype.h\""), "");
+  EXPECT_NE(violations("tests/support/half_floats.h", "\"tests/support/random.h\""), "");
   EXPECT_EQ(violations("tests/support/oracle.cc", "\"core/dtype.h\""),
             "tests/support/oracle.cc:2: the oracle shares no code with the library, found \"core/dtype.h\"");
   EXPECT_EQ(violations("stray.cc", "<vector>"), "stray.cc:1: code outside the layers' folders");

@@ -1,5 +1,7 @@
 #include "tools/performance/peers.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,6 +24,7 @@ TEST(Peers, WhatIsNotInstalledIsSkippedByName) {
 TEST(Peers, FoundOnesAreCalledRightly) {
   const PeerSearch search = find_peers(GEMMC_SOURCE_DIR "/.venv", GEMMC_PEER_MODULES);
   EXPECT_EQ(search.found.size() + search.skipped.size(), 5u);
+  if (search.found.empty()) GTEST_SKIP() << fmt::format("no peer: {}", fmt::join(search.skipped, "; "));
   for (const auto& peer : search.found) {
     EXPECT_NE(peer->version(), "");
     for (bool trans_a : {false, true}) {

@@ -29,9 +29,20 @@ void spin(double ns) {
 }
 
 TEST(Timing, CallsForReachesItsTarget) {
-  const int64_t calls = calls_for(2e6, [](int64_t count) { spin(1e4 * static_cast<double>(count)); });
-  EXPECT_GE(calls, 150);
-  EXPECT_LE(calls, 2500);
+  std::vector<int64_t> counts;
+  double last_ns = 0;
+  const int64_t calls = calls_for(2e6, [&](int64_t count) {
+    counts.push_back(count);
+    last_ns = elapsed_ns([&] { spin(1e4 * static_cast<double>(count)); });
+  });
+  EXPECT_EQ(calls, counts.back());
+  EXPECT_GE(last_ns, 1e6);
+  // A call takes no less than it spins, so no step aims further than the target and a tenth.
+  EXPECT_LE(calls, 221);
+  for (size_t i = 1; i < counts.size(); ++i) {
+    EXPECT_GT(counts[i], counts[i - 1]);
+    EXPECT_LE(counts[i], 10 * counts[i - 1] + 1);
+  }
   EXPECT_EQ(calls_for(1e3, [](int64_t) { spin(1e5); }), 1);
 }
 

@@ -403,7 +403,7 @@ TEST(OnnxTrap, AKeyOfExternalDataThatStandsTwice) {
       }
     }
     EXPECT_EQ(refusal(load(made, folder)),
-              std::string("external data of tensor 'w': key '") + key + "' stands twice; allowed: once");
+              std::string("external data of tensor 'w': key '") + key + "' stands twice; allowed: once (node 'MatMul_0')");
   }
 }
 

@@ -13,6 +13,12 @@
 #include "tests/support/temporary_folder.h"
 
 namespace gemmc::testing {
+namespace {
+
+// See "Stack" in docs/kernel-abi.md.
+size_t promised_stack_bytes(Family family) { return family == Family::kGeneral ? 116 << 10 : 4 << 10; }
+
+}  // namespace
 
 Campaign::Campaign(std::string kind, Target target) : kind_(std::move(kind)), session_(std::move(target)) {}
 
@@ -22,8 +28,8 @@ void Campaign::fail(const Instance& instance, const std::string& how, const std:
   ADD_FAILURE() << kind_ << ": " << print_problem(instance.problem) << "\n"
                 << how << "\n"
                 << what << "\n"
-                << fmt::format("repeat: {} --target={} --schedule='{}'", instance.repeat, session_.target().level,
-                               schedule);
+                << fmt::format("repeat: {} --target={}", instance.repeat, session_.target().level)
+                << (schedule.empty() ? "" : fmt::format(" --schedule='{}'", schedule));
 }
 
 bool Campaign::run(const MakeInstance& make, const CampaignOptions& options) {
@@ -46,10 +52,7 @@ bool Campaign::run(const MakeInstance& make, const CampaignOptions& options) {
                options.schedule.value_or(heuristic_schedule(verdict.family, canonical_problem, session_.target())),
                right_results);
   }
-  if (!is_accepted) {
-    ++refused_;
-    if (!options.may_be_refused) fail(instance, "no family takes it", refusals, "");
-  }
+  if (!is_accepted) fail(instance, "no family takes it", refusals, "");
   return failures_ == failures_before;
 }
 
@@ -85,6 +88,9 @@ void Campaign::run_family(const Instance& instance, const MakeInstance& make, co
       result.failure = "the same kernel and values gave other bits where the operands lay elsewhere";
     }
     first_hash = hash;
+    if (const size_t most = promised_stack_bytes(schedule.family); result.is_right() && result.stack_bytes > most) {
+      result.failure = fmt::format("{} bytes of stack; docs/kernel-abi.md promises {}", result.stack_bytes, most);
+    }
     count_run(key, result.is_right());
     if (!result.is_right()) {
       return fail(instance, fmt::format("JIT; {}", placement.text()), result.failure, artifact.schedule);

@@ -10,15 +10,10 @@
 #include "tests/support/aot_library.h"
 #include "tests/support/code_level.h"
 #include "tests/support/kernel_library.h"
+#include "tests/support/stack_promise.h"
 #include "tests/support/temporary_folder.h"
 
 namespace gemmc::testing {
-namespace {
-
-// See "Stack" in docs/kernel-abi.md.
-size_t promised_stack_bytes(Family family) { return family == Family::kGeneral ? 116 << 10 : 4 << 10; }
-
-}  // namespace
 
 Campaign::Campaign(std::string kind, Target target) : kind_(std::move(kind)), session_(std::move(target)) {}
 
@@ -88,9 +83,7 @@ void Campaign::run_family(const Instance& instance, const MakeInstance& make, co
       result.failure = "the same kernel and values gave other bits where the operands lay elsewhere";
     }
     first_hash = hash;
-    if (const size_t most = promised_stack_bytes(schedule.family); result.is_right() && result.stack_bytes > most) {
-      result.failure = fmt::format("{} bytes of stack; docs/kernel-abi.md promises {}", result.stack_bytes, most);
-    }
+    check_stack(schedule.family, result);
     count_run(key, result.is_right());
     if (!result.is_right()) {
       return fail(instance, fmt::format("JIT; {}", placement.text()), result.failure, artifact.schedule);

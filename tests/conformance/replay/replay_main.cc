@@ -18,6 +18,7 @@
 #include "tests/conformance/replay/recorded_run.h"
 #include "tests/support/kernel_library.h"
 #include "tests/support/kernel_run.h"
+#include "tests/support/stack_promise.h"
 #include "tests/support/value_or_throw.h"
 
 namespace gemmc::testing {
@@ -67,6 +68,7 @@ class Replay {
         result = kernel_run_.run(entry, instance, farther, check);
         ++allowed_;
       }
+      check_stack(schedule.family, result);
       ++(result.is_right() ? count.right : count.wrong);
       if (!result.is_right() && ++reported_ <= kMostReports) {
         fmt::print("wrong: {}: {}\n{}, {}; {}\n{}\nrepeat: {}\n", recorded.kind, recorded.problem, recorded.symbol,

@@ -10,6 +10,7 @@
 #include "tests/support/aot_library.h"
 #include "tests/support/code_level.h"
 #include "tests/support/kernel_library.h"
+#include "tests/support/stack_promise.h"
 #include "tests/support/temporary_folder.h"
 
 namespace gemmc::testing {
@@ -22,8 +23,8 @@ void Campaign::fail(const Instance& instance, const std::string& how, const std:
   ADD_FAILURE() << kind_ << ": " << print_problem(instance.problem) << "\n"
                 << how << "\n"
                 << what << "\n"
-                << fmt::format("repeat: {} --target={} --schedule='{}'", instance.repeat, session_.target().level,
-                               schedule);
+                << fmt::format("repeat: {} --target={}", instance.repeat, session_.target().level)
+                << (schedule.empty() ? "" : fmt::format(" --schedule='{}'", schedule));
 }
 
 bool Campaign::run(const MakeInstance& make, const CampaignOptions& options) {
@@ -46,10 +47,7 @@ bool Campaign::run(const MakeInstance& make, const CampaignOptions& options) {
                options.schedule.value_or(heuristic_schedule(verdict.family, canonical_problem, session_.target())),
                right_results);
   }
-  if (!is_accepted) {
-    ++refused_;
-    if (!options.may_be_refused) fail(instance, "no family takes it", refusals, "");
-  }
+  if (!is_accepted) fail(instance, "no family takes it", refusals, "");
   return failures_ == failures_before;
 }
 
@@ -85,6 +83,7 @@ void Campaign::run_family(const Instance& instance, const MakeInstance& make, co
       result.failure = "the same kernel and values gave other bits where the operands lay elsewhere";
     }
     first_hash = hash;
+    check_stack(schedule.family, result);
     count_run(key, result.is_right());
     if (!result.is_right()) {
       return fail(instance, fmt::format("JIT; {}", placement.text()), result.failure, artifact.schedule);

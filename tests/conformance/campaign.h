@@ -23,7 +23,6 @@ struct CampaignOptions {
   Check check;          // empty: the oracle's bounds
   bool b_is_a = false;  // see Placement
   int offset_bytes = 0;
-  bool may_be_refused = false;       // a problem that no family takes is no failure
   std::optional<Schedule> schedule;  // instead of each family's own choice
 };
 
@@ -40,7 +39,6 @@ class Campaign {
   void run_ahead_of_time();
 
   Session& session() { return session_; }
-  size_t refused_count() const { return refused_; }
   // After this many failures further runs are left out: they would say the same.
   bool has_failed_enough() const { return failures_ >= 20; }
 
@@ -64,7 +62,6 @@ class Campaign {
   KernelRun kernel_run_;
   std::vector<Record> records_;
   std::map<std::string, std::shared_ptr<const Kernel>> kernels_;  // by symbol
-  size_t refused_ = 0;
   int failures_ = 0;
 };
 

@@ -11,6 +11,8 @@
 
 #include "compiler/node.h"
 #include "tests/conformance/campaign.h"
+#include "tests/conformance/drawn_problem.h"
+#include "tests/conformance/levels.h"
 #include "tests/conformance/settings.h"
 #include "tests/support/case_run.h"
 #include "tests/support/random_problem.h"
@@ -21,17 +23,12 @@ namespace {
 void run_case(const Case& test_case, Campaign& campaign) {
   SCOPED_TRACE(test_case.id + ": " + test_case.why);
   const Expected<Problem> problem = node_to_problem(to_node(test_case));
-  if (!problem) {
-    // Layouts may be refused, cleanly; everything else is a promise.
-    EXPECT_TRUE(test_case.hints.has_strides) << problem.status().message();
-    EXPECT_NE(problem.status().code(), StatusCode::kInternal) << problem.status().message();
-    return;
-  }
+  ASSERT_TRUE(problem) << problem.status().message();
   CampaignOptions options;
   options.check = meets(test_case.expect);
   options.b_is_a = test_case.hints.b_is_a;
   options.offset_bytes = test_case.hints.misalign_bytes;
-  options.may_be_refused = test_case.hints.has_strides;
+  options.schedule = asked_schedule();
   std::vector<Problem> variants = {*problem};
   // How arguments reach a kernel does not depend on the CPU: the machine's best level is enough for it.
   const Expected<Target> best = host_target();

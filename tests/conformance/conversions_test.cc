@@ -14,6 +14,8 @@
 #include "api/session.h"
 #include "core/problem_string.h"
 #include "tests/conformance/counts.h"
+#include "tests/conformance/every_value.h"
+#include "tests/conformance/levels.h"
 #include "tests/conformance/settings.h"
 #include "tests/support/half_floats.h"
 #include "tests/support/kernel_call.h"
@@ -73,13 +75,17 @@ class ConversionsTest : public ::testing::TestWithParam<std::tuple<std::string, 
     ASSERT_TRUE(problem) << problem.status().message();
     problem->dtype = dtype();
     problem->alpha = alpha;
-    const Expected<Session::Result> result = session_->kernel(*problem);
+    compile(*problem);
+  }
+
+  void compile(const Problem& problem) {
+    const Expected<Session::Result> result = session_->kernel(problem);
     ASSERT_TRUE(result) << result.status().message();
     kernel_ = result->kernel;
     ASSERT_EQ(kernel_->artifact().target, target_of(level()));
   }
 
-  void call(const uint16_t* a, const uint16_t* b, const uint16_t* c, uint16_t* y) {
+  void call(const void* a, const void* b, const void* c, void* y) {
     const gemmc_call arguments = make_call(a, b, c, y);
     ASSERT_EQ(kernel_->entry()(&arguments), GEMMC_OK);
   }
@@ -92,14 +98,15 @@ class ConversionsTest : public ::testing::TestWithParam<std::tuple<std::string, 
 
   // Every value of the type through one operand of a product that leaves it as it is.
   void expect_every_value_kept(char operand) {
-    std::vector<uint16_t> values(kBlock), y(kBlock, 0xffff);
-    for (int i = 0; i < kBlock; ++i) values[i] = static_cast<uint16_t>(i);
-    const uint16_t one = half_.encode(1);
-    call(operand == 'A' ? values.data() : &one, operand == 'B' ? values.data() : &one,
-         operand == 'C' ? values.data() : nullptr, y.data());
+    const EveryValue product = every_value(dtype(), operand);
+    compile(product.problem);
+    if (HasFatalFailure()) return;
+    const GivenOperands& given = product.operands;
+    std::vector<uint16_t> y(kBlock, 0xffff);
+    call(given.a.values.data(), given.b.values.data(), given.c ? given.c->values.data() : nullptr, y.data());
     int wrong = 0;
     for (int i = 0; i < kBlock && wrong < 10; ++i) {
-      if (half_.same(y[i], values[i])) continue;
+      if (half_.same(y[i], static_cast<uint16_t>(i))) continue;
       ++wrong;
       ADD_FAILURE() << std::hex << "the value with the bits 0x" << i << " came back as 0x" << y[i];
     }
@@ -113,20 +120,11 @@ class ConversionsTest : public ::testing::TestWithParam<std::tuple<std::string, 
   std::shared_ptr<const Kernel> kernel_;
 };
 
-TEST_P(ConversionsTest, EveryValueOfAIsKept) {
-  compile("matmul f16 a=65536x1 b=1x1");
-  expect_every_value_kept('A');
-}
+TEST_P(ConversionsTest, EveryValueOfAIsKept) { expect_every_value_kept('A'); }
 
-TEST_P(ConversionsTest, EveryValueOfBIsKept) {
-  compile("matmul f16 a=1x1 b=1x65536");
-  expect_every_value_kept('B');
-}
+TEST_P(ConversionsTest, EveryValueOfBIsKept) { expect_every_value_kept('B'); }
 
-TEST_P(ConversionsTest, EveryValueOfCIsKept) {
-  compile("gemm f16 m=1 n=65536 k=0 c=n");
-  expect_every_value_kept('C');
-}
+TEST_P(ConversionsTest, EveryValueOfCIsKept) { expect_every_value_kept('C'); }
 
 // Sums of exactly the wanted float32 values: Y[n] = alpha * sum over k of A[k] B[k, n], where B[., n] is the upper, the
 // middle and the lower byte of the significand as integers times 2^shift, and A = 2^scale * (1, 2^-8, 2^-16).

@@ -59,6 +59,12 @@ size_t right_runs() {
   return sum;
 }
 
+size_t right_runs(const CountKey& key) {
+  const std::lock_guard lock(mutex);
+  const auto count = counts().find(key);
+  return count == counts().end() ? 0 : count->second.right;
+}
+
 std::string counts_table() {
   const std::lock_guard lock(mutex);
   std::map<std::pair<Row, ConformanceRoute>, std::map<DType, Count>> rows;

@@ -28,6 +28,7 @@ void count_run(const CountKey& key, bool is_right);
 // the same one again is not counted. The key's route plays no part.
 void count_problem(const CountKey& key, const std::string& repeat);
 size_t right_runs();
+size_t right_runs(const CountKey& key);
 
 // One line per kind, level, family and route; one column per type; runs that were right, and "(-n)" for n wrong ones.
 // In further lines, with "problems" for the route: how many different problems these runs are of.

@@ -1,12 +1,17 @@
 #include "tests/conformance/drawn_problem.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <stdexcept>
 #include <vector>
 
 #include "core/problem.h"
 #include "core/problem_string.h"
 #include "schedules/family_table.h"
+#include "tests/conformance/settings.h"
 #include "tests/support/random_problem.h"
+#include "tests/support/value_or_throw.h"
 
 namespace gemmc::testing {
 
@@ -14,31 +19,34 @@ Campaign::MakeInstance DrawnProblem::make() const {
   return [drawn = *this] { return make_instance(drawn.problem, drawn.shapes, drawn.seed); };
 }
 
-Expected<AskedProblem> asked_problem(const ConformanceSettings& settings) {
+std::optional<Schedule> asked_schedule() {
+  const std::string& line = conformance_settings().schedule;
+  return line.empty() ? std::nullopt : std::optional(value_or_throw(parse_schedule(line)));
+}
+
+Expected<AskedProblem> asked_problem() {
+  const ConformanceSettings& settings = conformance_settings();
   Expected<Problem> problem = parse_problem(settings.problem);
   if (!problem) return problem.status();
   const std::optional<ArrayShapes> shapes = parse_shapes(settings.shapes);
   if (!shapes) return Status::invalid("--shapes: " + settings.shapes);
-  AskedProblem asked{{*std::move(problem), *shapes, settings.seed}, std::nullopt};
-  if (settings.schedule.empty()) return asked;
-  const Expected<Schedule> schedule = parse_schedule(settings.schedule);
-  if (!schedule) return schedule.status();
-  asked.schedule = *schedule;
-  return asked;
+  return AskedProblem{{*std::move(problem), *shapes, settings.seed}, asked_schedule()};
 }
 
 DrawnProblem draw_static(DType dtype, const Target& target, Family family, Random& random) {
-  DrawnProblem drawn;
-  for (int attempt = 0; attempt < 60; ++attempt) {
+  constexpr int kAttempts = 1000;  // most need a few
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    DrawnProblem drawn;
     const Problem runtime = random_problem(dtype, DimKind::kAllRuntime, random);
     drawn.shapes = random_shapes(runtime, random);
     drawn.seed = random.bits() >> 32;
     drawn.problem = static_problem(runtime, drawn.shapes, drawn.seed);
     const std::vector<FamilyVerdict> verdicts = judge_families(canonical(drawn.problem).problem, target);
     const auto is_taken = [&](const FamilyVerdict& verdict) { return verdict.family == family && !verdict.refusal; };
-    if (std::any_of(verdicts.begin(), verdicts.end(), is_taken)) break;
+    if (std::any_of(verdicts.begin(), verdicts.end(), is_taken)) return drawn;
   }
-  return drawn;
+  throw std::runtime_error(fmt::format("of {} problems of type {}, family {} takes none", kAttempts, gemmc::name(dtype),
+                                       gemmc::name(family)));
 }
 
 }  // namespace gemmc::testing

@@ -9,7 +9,6 @@
 #include "core/target.h"
 #include "schedules/schedule.h"
 #include "tests/conformance/campaign.h"
-#include "tests/conformance/settings.h"
 #include "tests/support/instance.h"
 #include "tests/support/random.h"
 
@@ -28,9 +27,11 @@ struct AskedProblem {
   DrawnProblem drawn;
   std::optional<Schedule> schedule;
 };
-Expected<AskedProblem> asked_problem(const ConformanceSettings& settings);
+Expected<AskedProblem> asked_problem();
+// What --schedule asks for; nothing where it was not given. Throws std::runtime_error where it is not understood.
+std::optional<Schedule> asked_schedule();
 
-// A static problem that the family takes; any, where none turns up soon.
+// A static problem that the family takes. Throws std::runtime_error where none turns up.
 DrawnProblem draw_static(DType dtype, const Target& target, Family family, Random& random);
 
 }  // namespace gemmc::testing

@@ -1,5 +1,5 @@
 // Operands beyond 4 GiB and indices beyond 2^31, one direction of growth at a time. Long: minutes, and up to 10 GiB of
-// memory.
+// memory and 5 GiB of disk.
 //
 // A and B repeat a block of small integers whose length divides no power of two, so every product is exact and an index
 // that lost its upper bits reads another value.
@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <new>
@@ -17,7 +18,6 @@
 #include "compiler/npy.h"
 #include "core/problem_string.h"
 #include "tests/conformance/counts.h"
-#include "tests/conformance/settings.h"
 #include "tests/support/half_floats.h"
 #include "tests/support/kernel_call.h"
 #include "tests/support/random_problem.h"
@@ -77,9 +77,7 @@ class LargeBuffer {
   uint8_t* memory_;
 };
 
-constexpr int64_t kNeededGiB = 10;
-
-int64_t available_gib() {
+int64_t available_memory_gib() {
   std::ifstream file("/proc/meminfo");
   std::string word;
   int64_t kib = 0;
@@ -89,7 +87,12 @@ int64_t available_gib() {
   return kib >> 20;
 }
 
-#define ASSERT_ENOUGH_MEMORY() ASSERT_GE(available_gib(), kNeededGiB) << "GiB of free memory are needed"
+::testing::AssertionResult has_gib(int64_t needed, int64_t available, const char* what) {
+  if (available >= needed) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << needed << " GiB of " << what << " are needed, found " << available;
+}
+
+::testing::AssertionResult has_enough_memory() { return has_gib(10, available_memory_gib(), "free memory"); }
 
 struct LargeCase {
   std::string problem;  // all sizes static; the same is run with the sizes as arguments
@@ -156,7 +159,7 @@ void run_static_and_run_time(const LargeCase& large) {
 }
 
 TEST_P(LargeTest, IsRight) {
-  ASSERT_ENOUGH_MEMORY();
+  ASSERT_TRUE(has_enough_memory());
   const LargeCase& large = GetParam();
   const bool is_16_bit = large.problem.find("bf16") != std::string::npos;
   is_16_bit ? run_static_and_run_time<uint16_t>(large) : run_static_and_run_time<int32_t>(large);
@@ -218,8 +221,10 @@ TEST(LargeStrides, ReachFarElements) {
 }
 
 TEST(LargeArrays, AreReadAndWrittenAsNpy) {
-  ASSERT_ENOUGH_MEMORY();
+  ASSERT_TRUE(has_enough_memory());
   const TemporaryFolder folder;
+  const auto available_bytes = static_cast<int64_t>(std::filesystem::space(folder.path()).available);
+  ASSERT_TRUE(has_gib(5, available_bytes / kGiB, "free disk in the temporary folder (TMPDIR)"));
   const std::string path = (folder.path() / "large.npy").string();
   const int64_t elements = 4 * kGiB / 2 + 3;
   {

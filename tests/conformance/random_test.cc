@@ -6,7 +6,10 @@
 
 #include "core/problem_string.h"
 #include "tests/conformance/campaign.h"
+#include "tests/conformance/counts.h"
 #include "tests/conformance/drawn_problem.h"
+#include "tests/conformance/families.h"
+#include "tests/conformance/levels.h"
 #include "tests/conformance/settings.h"
 #include "tests/support/random_problem.h"
 
@@ -31,6 +34,8 @@ TEST_P(RandomTest, IsWithinTheDocumentedBounds) {
   // Other problems on every level, so that the run as a whole sees more of them.
   Random random(conformance_settings().seed * 1000 + static_cast<uint64_t>(dtype) * 10 + (level.back() - '0'));
   const Target& target = campaign.session().target();
+  const std::vector<Family> families = families_for(dtype, target);
+  if (families.empty()) GTEST_SKIP() << "no kernel: --family was given";
   const int effort = conformance_settings().effort;
   for (const Share& share : kRuntimeShares) {
     for (int i = 0; i < share.problems * effort && !campaign.has_failed_enough(); ++i) {
@@ -46,13 +51,17 @@ TEST_P(RandomTest, IsWithinTheDocumentedBounds) {
     }
   }
   for (int i = 0; i < kStaticProblems * effort && !campaign.has_failed_enough(); ++i) {
-    const DrawnProblem drawn = draw_static(dtype, target, i % 2 == 0 ? Family::kTiled : Family::kGeneral, random);
+    const DrawnProblem drawn = draw_static(dtype, target, families[static_cast<size_t>(i) % families.size()], random);
     CampaignOptions options;
     if (i % 4 >= 2) options.schedule = random_schedule(drawn.problem, target, random);
     campaign.run(drawn.make(), options);
   }
-  EXPECT_EQ(campaign.refused_count(), 0u);
   campaign.run_ahead_of_time();
+  for (const Family family : families) {
+    for (const ConformanceRoute route : {ConformanceRoute::kJit, ConformanceRoute::kAheadOfTime}) {
+      EXPECT_GT(right_runs({"random", dtype, family, level, route}), 0u) << "no kernel of family " << name(family);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, RandomTest,
@@ -63,9 +72,8 @@ INSTANTIATE_TEST_SUITE_P(Levels, RandomTest,
 
 // --problem=... --shapes=... --seed=...: what a failure printed, again.
 TEST(RepeatTest, TheGivenProblem) {
-  const ConformanceSettings& settings = conformance_settings();
-  if (settings.problem.empty()) GTEST_SKIP() << "no --problem was given";
-  const Expected<AskedProblem> asked = asked_problem(settings);
+  if (conformance_settings().problem.empty()) GTEST_SKIP() << "no --problem was given";
+  const Expected<AskedProblem> asked = asked_problem();
   ASSERT_TRUE(asked) << asked.status().message();
   for (const std::string& level : all_levels()) {
     if (!reason_to_skip(level).empty()) continue;

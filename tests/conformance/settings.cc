@@ -1,26 +1,67 @@
 #include "tests/conformance/settings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
 #include <map>
-#include <stdexcept>
+#include <vector>
+
+#include "schedules/schedule.h"
+#include "tests/conformance/levels.h"
 
 namespace gemmc::testing {
 namespace {
 
-uint64_t parse_number(const std::string& text) {
-  size_t end = 0;
-  const uint64_t number = std::stoull(text, &end);
-  if (end != text.size() || text[0] == '-') throw std::invalid_argument(text);
-  return number;
+using Refusal = std::optional<std::string>;
+
+Refusal refuse(const std::string& name, const std::string& value, const std::string& allowed) {
+  return fmt::format("{} is '{}'; allowed: {}", name, value, allowed);
 }
 
-int parse_effort(const std::string& text) {
-  constexpr uint64_t kMost = 1'000'000;
-  const uint64_t effort = parse_number(text);
-  if (effort == 0 || effort > kMost) throw std::out_of_range(text);
-  return static_cast<int>(effort);
+// Of `lowest` or more, up to `highest`.
+template <typename T>
+Refusal read_number(const std::string& name, const std::string& value, T lowest, T highest, T& result) {
+  T number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc() || end != value.data() + value.size() || number < lowest || number > highest) {
+    return refuse(name, value, fmt::format("a number from {} to {}", lowest, highest));
+  }
+  result = number;
+  return std::nullopt;
+}
+
+Refusal read_word(const std::string& name, const std::string& value, const std::vector<std::string>& allowed,
+                  std::string& result) {
+  if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) {
+    return refuse(name, value, fmt::format("{}", fmt::join(allowed, ", ")));
+  }
+  result = value;
+  return std::nullopt;
+}
+
+Refusal read_argument(const std::string& name, const std::string& value, ConformanceSettings& settings) {
+  constexpr int kMostEffort = 1'000'000;
+  if (name == "--seed")
+    return read_number<uint64_t>(name, value, 0, std::numeric_limits<uint64_t>::max(), settings.seed);
+  if (name == "--effort") return read_number(name, value, 1, kMostEffort, settings.effort);
+  if (name == "--target") return read_word(name, value, all_levels(), settings.target);
+  if (name == "--family") {
+    const std::vector<std::string> families = {std::string(gemmc::name(Family::kTiled)),
+                                               std::string(gemmc::name(Family::kGeneral))};
+    return read_word(name, value, families, settings.family);
+  }
+  const std::map<std::string, std::string*> texts = {{"--problem", &settings.problem},
+                                                     {"--shapes", &settings.shapes},
+                                                     {"--case", &settings.test_case},
+                                                     {"--schedule", &settings.schedule}};
+  const auto text = texts.find(name);
+  if (text == texts.end()) return fmt::format("unknown argument '{}'", name);
+  if (value.empty()) return refuse(name, value, "a text");
+  *text->second = value;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -32,55 +73,22 @@ ConformanceSettings& conformance_settings() {
 
 std::optional<std::string> parse_settings(int& argc, char** argv) {
   ConformanceSettings& settings = conformance_settings();
-  std::map<std::string, std::string*> texts = {{"--problem", &settings.problem}, {"--shapes", &settings.shapes},
-                                               {"--case", &settings.test_case},  {"--family", &settings.family},
-                                               {"--target", &settings.target},   {"--schedule", &settings.schedule}};
   int kept = 1;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
-    const size_t equals = argument.find('=');
-    const std::string name = argument.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
-    try {
-      if (const auto text = texts.find(name); text != texts.end()) {
-        *text->second = value;
-      } else if (name == "--seed") {
-        settings.seed = parse_number(value);
-      } else if (name == "--effort") {
-        settings.effort = parse_effort(value);
-      } else if (name.rfind("--gtest", 0) == 0) {
-        argv[kept++] = argv[i];
-      } else {
-        return fmt::format("unknown argument '{}'", argument);
-      }
-    } catch (const std::logic_error&) {
-      return fmt::format("{} is '{}'; allowed: a positive number, for --effort up to 1000000", name, value);
+    if (argument.starts_with("--gtest")) {
+      argv[kept++] = argv[i];
+      continue;
     }
+    const size_t equals = argument.find('=');
+    const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
+    if (Refusal refusal = read_argument(argument.substr(0, equals), value, settings)) return refusal;
   }
   argc = kept;
   if (settings.problem.empty() != settings.shapes.empty()) return "--problem and --shapes go together";
+  if (!settings.problem.empty() && !settings.test_case.empty()) return "--problem and --case exclude each other";
+  if (!settings.schedule.empty() && !settings.asks_for_one()) return "--schedule needs --problem or --case";
   return std::nullopt;
-}
-
-std::vector<std::string> all_levels() { return {"x86-64-v2", "x86-64-v3", "x86-64-v4"}; }
-
-Target target_of(const std::string& level) {
-  Expected<Target> target = parse_target(level);
-  if (!target) throw std::runtime_error(target.status().message());
-  return *target;
-}
-
-std::string test_name(const std::string& level, std::string_view word) {
-  std::string text = fmt::format("{}_{}", level, word);
-  std::replace(text.begin(), text.end(), '-', '_');
-  return text;
-}
-
-std::string reason_to_skip(const std::string& level) {
-  const std::string& only = conformance_settings().target;
-  if (!only.empty() && only != level) return fmt::format("{}: --target={} was given", level, only);
-  const Status status = check_runs_here(target_of(level));
-  return status.is_ok() ? "" : status.message();
 }
 
 }  // namespace gemmc::testing

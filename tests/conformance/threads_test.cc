@@ -12,33 +12,34 @@
 #include "core/problem_string.h"
 #include "tests/conformance/counts.h"
 #include "tests/conformance/settings.h"
+#include "tests/support/case_run.h"
 #include "tests/support/cases.h"
 #include "tests/support/kernel_run.h"
 #include "tests/support/random_problem.h"
+#include "tests/support/value_or_throw.h"
 
 namespace gemmc::testing {
 namespace {
 
 constexpr int kThreads = 16;
 
-Target host() {
-  const Expected<Target> target = host_target();
-  if (!target) throw std::runtime_error(target.status().message());
-  return *target;
-}
+Target host() { return value_or_throw(host_target()); }
 
 // Asks `session` for the instance's kernel and runs it. Returns what is wrong.
 std::string ask_and_run(Session& session, const Instance& instance) {
   const Expected<Session::Result> compiled = session.kernel(instance.problem);
-  if (!compiled) return print_problem(instance.problem) + ": " + compiled.status().message();
+  const auto wrong = [&instance](const std::string& what) {
+    return fmt::format("{}: {}\nrepeat: {}", print_problem(instance.problem), what, instance.repeat);
+  };
+  if (!compiled) return wrong(compiled.status().message());
   KernelRun run;
   const RunResult result = run.run(compiled->kernel->entry(), instance, Placement{}, within_bounds);
   const Artifact& artifact = compiled->kernel->artifact();
   const Expected<Schedule> schedule = parse_schedule(artifact.schedule);
-  if (!schedule) return schedule.status().message();
+  if (!schedule) return wrong(schedule.status().message());
   count_run({"threads", instance.problem.dtype, schedule->family, artifact.target.level, ConformanceRoute::kJit},
             result.is_right());
-  return result.is_right() ? "" : print_problem(instance.problem) + ": " + result.failure;
+  return result.is_right() ? "" : wrong(result.failure);
 }
 
 // Starts `body(thread)` on all threads at once and collects what each finds wrong.
@@ -58,18 +59,12 @@ void on_all_threads(const Body& body) {
 }
 
 Instance instance_of(const std::string& problem_text, const std::string& shapes_text, uint64_t seed) {
-  const Expected<Problem> problem = parse_problem(problem_text);
-  if (!problem) throw std::runtime_error(problem.status().message());
-  return make_instance(*problem, parse_shapes(shapes_text).value(), seed);
+  return make_instance(value_or_throw(parse_problem(problem_text)), parse_shapes(shapes_text).value(), seed);
 }
 
 // The problem of a case, with values of its own.
 Instance instance_of(const Case& test_case) {
-  const Expected<Problem> problem = node_to_problem(to_node(test_case));
-  if (!problem) throw std::runtime_error(problem.status().message());
-  ArrayShapes shapes{test_case.a.tensor.shape, test_case.b.tensor.shape, std::nullopt};
-  if (test_case.c) shapes.c = test_case.c->tensor.shape;
-  return make_instance(*problem, shapes, 1);
+  return make_instance(value_or_throw(node_to_problem(to_node(test_case))), shapes_of(test_case), 1);
 }
 
 TEST(ThreadsTest, TheSameNodeIsCompiledOnce) {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "tests/support/process.h"
+
 namespace gemmc::testing {
 namespace {
 
@@ -43,7 +45,7 @@ GivenOperands operands_of(const Case& test_case) {
 
 Instance instance_of(const Case& test_case, const Problem& problem) {
   Instance instance = make_instance(problem, shapes_of(test_case), operands_of(test_case));
-  instance.repeat = fmt::format("conformance_cases_test --case={}", test_case.id);
+  instance.repeat = fmt::format("{} --case={}", program_beside("conformance_cases_test"), test_case.id);
   return instance;
 }
 

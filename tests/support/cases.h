@@ -21,19 +21,15 @@ struct CaseOperand {
   std::vector<int64_t> strides;  // in elements, may be zero or negative; empty: dense row-major
 };
 
-enum class PrefillY { kNone, kNan, kOnes };  // bytes of Y before the call; kOnes: all bits set
-
+// The hints "prefill_Y", "guard_pages" and "threads" are read and forgotten: every run fills Y, every operand ends and
+// starts at an unreadable page, and every kernel may be called from any thread.
 struct CaseHints {
-  PrefillY prefill_y = PrefillY::kNone;
-  bool guard_pages = false;  // operands end, and again start, at an unreadable page
   int misalign_bytes = 0;
-  bool b_is_a = false;            // A and B are the same buffer
-  bool y_is_c = false;            // Y is C's buffer: the right result or a clean refusal
-  bool c_has_empty_name = false;  // C is given, as an input with an empty name, which means absent
-  int threads = 1;
+  bool b_is_a = false;             // A and B are the same buffer
+  bool y_is_c = false;             // Y is C's buffer
+  bool c_has_empty_name = false;   // C is given, as an input with an empty name, which means absent
   int concurrent_first_calls = 1;  // threads that make the first call at once
   int repeat = 1;
-  bool has_strides = false;  // an operand or Y has strides: the right result or a clean refusal
 };
 
 struct CaseExpectation {

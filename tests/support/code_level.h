@@ -1,4 +1,5 @@
-// Which CPU level's instructions a library has, read from its machine code rather than from what its maker says.
+// Which CPU level's instructions a library or an object has, read from its machine code rather than from what its maker
+// says.
 #pragma once
 
 #include <filesystem>
@@ -6,11 +7,8 @@
 
 namespace gemmc::testing {
 
-// "x86-64-v2", "x86-64-v3" or "x86-64-v4": the lowest level that has the registers and encodings that objdump shows.
-// Throws std::runtime_error where objdump fails.
-std::string level_of_code(const std::filesystem::path& library);
-
-// The same of one disassembly.
-std::string level_of_disassembly(const std::string& text);
+// "x86-64-v2", "x86-64-v3" or "x86-64-v4": the lowest level that has every instruction. Throws std::runtime_error where
+// objdump fails.
+std::string level_of_code(const std::filesystem::path& file);
 
 }  // namespace gemmc::testing

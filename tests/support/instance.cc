@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "core/problem_string.h"
+#include "tests/support/process.h"
 #include "tests/support/random.h"
 #include "tests/support/random_values.h"
 
@@ -154,7 +155,7 @@ Instance make_instance(const Problem& problem, const ArrayShapes& shapes, uint64
   const oracle::Type type = oracle_type(problem.dtype);
   Instance instance;
   instance.problem = problem;
-  instance.repeat = fmt::format("conformance_random_test --problem='{}' --shapes='{}' --seed={}",
+  instance.repeat = fmt::format("{} --problem='{}' --shapes='{}' --seed={}", program_beside("conformance_random_test"),
                                 print_problem(problem), print_shapes(shapes), seed);
   const auto fill = [&](const Operand& operand, const Extents& shape, InstanceOperand& result) {
     result.shape = shape;

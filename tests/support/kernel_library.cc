@@ -14,8 +14,10 @@ Expected<std::unique_ptr<KernelLibrary>> KernelLibrary::open(const std::filesyst
 
 KernelLibrary::~KernelLibrary() { dlclose(handle_); }
 
+void* KernelLibrary::address(const std::string& symbol) const { return dlsym(handle_, symbol.c_str()); }
+
 gemmc_kernel_entry KernelLibrary::entry(const std::string& symbol) const {
-  return reinterpret_cast<gemmc_kernel_entry>(dlsym(handle_, (symbol + "_call").c_str()));
+  return reinterpret_cast<gemmc_kernel_entry>(address(symbol + "_call"));
 }
 
 }  // namespace gemmc::testing

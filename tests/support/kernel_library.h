@@ -18,6 +18,8 @@ class KernelLibrary {
   KernelLibrary(const KernelLibrary&) = delete;
   KernelLibrary& operator=(const KernelLibrary&) = delete;
 
+  // Null if the library does not have it.
+  void* address(const std::string& symbol) const;
   // The uniform entry of the kernel with this symbol; null if the library does not have it.
   gemmc_kernel_entry entry(const std::string& symbol) const;
 

@@ -104,10 +104,23 @@ bool gaps_are_intact(const uint8_t* first, const Instance& instance, size_t elem
 // More than a kernel's frames take: NaNs of every type, and -1, where its scratch will be.
 constexpr size_t kStackBytes = 256 << 10;
 
-__attribute__((noinline)) void fill_stack() {
-  uint8_t stack[kStackBytes];
+// Returns the lowest address of what it filled.
+__attribute__((noinline)) uintptr_t fill_stack() {
+  alignas(uint64_t) uint8_t stack[kStackBytes];
   std::memset(stack, kFill, sizeof stack);
-  asm volatile("" : : "r"(stack) : "memory");  // keeps the memset
+  uintptr_t lowest;
+  asm volatile("mov %1, %0" : "=r"(lowest) : "r"(stack) : "memory");  // keeps the memset
+  return lowest;
+}
+
+// How much of what fill_stack() filled has been written since. Reads below its own frame.
+__attribute__((noinline, no_sanitize("address"))) size_t used_stack(uintptr_t lowest) {
+  using Word = uint64_t;
+  static_assert(kStackBytes % sizeof(Word) == 0);
+  const auto* const words = reinterpret_cast<const volatile Word*>(lowest);
+  size_t unused = 0;
+  while (unused < kStackBytes / sizeof(Word) && words[unused] == ~Word{0}) ++unused;
+  return kStackBytes - unused * sizeof(Word);
 }
 
 // The parts of the floating-point state that a caller sets: rounding, masks, flushing to zero.
@@ -209,8 +222,9 @@ void KernelRun::call(gemmc_kernel_entry entry, const Instance& instance, const v
       arguments.a = a_bases[i];
       arguments.b = b_bases[i];
       arguments.y = const_cast<uint8_t*>(y_bases[i]);
-      fill_stack();
+      const uintptr_t stack = fill_stack();
       status = entry(&arguments);
+      result.stack_bytes = std::max(result.stack_bytes, used_stack(stack));
     }
   });
   if (status != GEMMC_OK) {

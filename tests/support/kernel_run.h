@@ -44,14 +44,15 @@ struct RunResult {
   std::string failure;     // empty: right
   std::vector<uint8_t> y;  // dense row-major; empty after a fault
   std::optional<Fault> fault;
+  size_t stack_bytes = 0;  // from the call to the farthest byte of stack that the kernel wrote
   bool is_right() const { return failure.empty(); }
 };
 
 // The buffers of one thread's runs.
 class KernelRun {
  public:
-  // Fills Y with 0xFF bytes (NaN, -1), calls, and looks at: the returned status, faults, bytes outside of Y, the
-  // floating-point state, then `check`.
+  // Fills Y and the stack below the call with 0xFF bytes (NaN, -1), calls, and looks at: the returned status, faults,
+  // bytes outside of Y, the floating-point state, then `check`.
   RunResult run(gemmc_kernel_entry entry, const Instance& instance, const Placement& placement, const Check& check);
 
  private:

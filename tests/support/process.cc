@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -48,6 +49,10 @@ ProcessResult run_shell(const std::string& script, const std::vector<std::string
   std::vector<std::string> argv = {"sh", "-e", "-c", script, "sh"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   return run_process(argv);
+}
+
+std::string program_beside(const std::string& name) {
+  return (std::filesystem::path(program_invocation_name).parent_path() / name).string();
 }
 
 }  // namespace gemmc::testing

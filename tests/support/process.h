@@ -17,4 +17,7 @@ ProcessResult run_process(const std::vector<std::string>& argv);
 // The same in a shell; `script` sees `arguments` as "$1", "$2", ... Stops at the first command that fails.
 ProcessResult run_shell(const std::string& script, const std::vector<std::string>& arguments);
 
+// The path of a program in this one's folder, as this one was started.
+std::string program_beside(const std::string& name);
+
 }  // namespace gemmc::testing

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "schedules/family_table.h"
 #include "tests/support/instance.h"
@@ -14,6 +15,7 @@ namespace gemmc::testing {
 namespace {
 
 constexpr int64_t kMostMultiplications = 2'000'000;
+constexpr int64_t kLargestStaticBatch = 8;
 
 int64_t random_size(Random& random) {
   switch (random.between(0, 19)) {
@@ -132,10 +134,11 @@ Problem random_matmul(DType dtype, DimKind kind, Random& random) {
     Dim in_b = in_a;
     if (!in_a.is_static() && random.one_in(2)) in_b = random_dim(fmt::format("b{}", i), kind, random);
     if (in_a.is_static()) in_a = in_b = Dim::fixed(random.between(1, 4));
-    if (in_b.is_static() && random.one_in(3)) in_b = Dim::fixed(1);
+    if (in_b.is_static()) in_b = Dim::fixed(random.one_in(3) ? 1 : std::min<int64_t>(in_b.size, kLargestStaticBatch));
+    // A size may meet a name from either side.
+    if (in_a.is_static() != in_b.is_static() && random.one_in(2)) std::swap(in_a, in_b);
     if (i <= a_batches) problem.a.shape.push_back(in_a);
-    if (i <= b_batches)
-      problem.b.shape.push_back(in_b.is_static() ? Dim::fixed(std::min<int64_t>(in_b.size, 4)) : in_b);
+    if (i <= b_batches) problem.b.shape.push_back(in_b);
   }
   if (!a_is_vector) problem.a.shape.push_back(random_dim("m", kind, random));
   problem.a.shape.push_back(k);

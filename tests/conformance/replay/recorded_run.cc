@@ -10,6 +10,7 @@
 
 #include "core/problem_string.h"
 #include "tests/support/case_run.h"
+#include "tests/support/value_or_throw.h"
 
 namespace gemmc::testing {
 namespace {
@@ -101,11 +102,7 @@ RecordedRun run_from(const Json& json) {
   return run;
 }
 
-Problem problem_of(const RecordedRun& run) {
-  const Expected<Problem> problem = parse_problem(run.problem);
-  if (!problem) throw std::runtime_error(problem.status().message());
-  return *problem;
-}
+Problem problem_of(const RecordedRun& run) { return value_or_throw(parse_problem(run.problem)); }
 
 }  // namespace
 

@@ -11,47 +11,57 @@
 #include "schedules/family_table.h"
 #include "tests/support/aot_library.h"
 #include "tests/support/case_run.h"
+#include "tests/support/process.h"
+#include "tests/support/value_or_throw.h"
 
 namespace gemmc::testing {
-namespace {
-
-Target host() {
-  const Expected<Target> target = host_target();
-  if (!target) throw std::runtime_error(target.status().message());
-  return *target;
+Recorder::Recorder(const Target& target, std::optional<Family> only)
+    : session_(target),
+      host_session_(value_or_throw(host_target())),
+      runs_here_(check_runs_here(target).is_ok()),
+      only_(only) {
+  recording_.level = target.level;
 }
 
-}  // namespace
-
-Recorder::Recorder(const Target& target)
-    : session_(target), host_session_(host()), runs_here_(check_runs_here(target).is_ok()) {
-  recording_.level = target.level;
+// What every kind of run has; its operands follow from run.seed where it is given none.
+RecordedRun Recorder::new_run(const std::string& kind, const Problem& problem, const ArrayShapes& shapes,
+                              const std::string& settings) const {
+  RecordedRun run;
+  run.kind = kind;
+  run.problem = print_problem(problem);
+  run.shapes = print_shapes(shapes);
+  run.repeat = fmt::format("{}{} --target={}", program_beside("conformance_levels_test"), settings, recording_.level);
+  return run;
 }
 
 void Recorder::add(const std::string& kind, const Problem& problem, const ArrayShapes& shapes, uint64_t seed,
                    const std::optional<Schedule>& schedule) {
   const Instance instance = make_instance(problem, shapes, seed);
-  RecordedRun run;
-  run.kind = kind;
-  run.problem = print_problem(problem);
-  run.shapes = print_shapes(shapes);
+  RecordedRun run = new_run(
+      kind, problem, shapes,
+      fmt::format(" --problem='{}' --shapes='{}' --seed={}", print_problem(problem), print_shapes(shapes), seed));
   run.seed = seed;
-  run.repeat = fmt::format("conformance_levels_test --problem='{}' --shapes='{}' --seed={} --target={}", run.problem,
-                           run.shapes, seed, recording_.level);
   add_families(std::move(run), instance, schedule);
 }
 
-void Recorder::add(const std::string& kind, const Case& test_case, const Problem& problem) {
-  RecordedRun run;
-  run.kind = kind;
-  run.problem = print_problem(problem);
-  run.shapes = print_shapes(shapes_of(test_case));
+void Recorder::add(const std::string& kind, const Case& test_case, const Problem& problem,
+                   const std::optional<Schedule>& schedule) {
+  RecordedRun run = new_run(kind, problem, shapes_of(test_case), " --case=" + test_case.id);
   run.given = operands_of(test_case);
   run.expect = test_case.expect;
   run.b_is_a = test_case.hints.b_is_a;
   run.offset_bytes = test_case.hints.misalign_bytes;
-  run.repeat = fmt::format("conformance_levels_test --case={} --target={}", test_case.id, recording_.level);
-  add_families(std::move(run), instance_of(test_case, problem), std::nullopt);
+  add_families(std::move(run), instance_of(test_case, problem), schedule);
+}
+
+void Recorder::add(const std::string& kind, const Problem& problem, const ArrayShapes& shapes,
+                   const GivenOperands& given, const CaseExpectation& expect) {
+  RecordedRun run = new_run(kind, problem, shapes, "");
+  run.given = given;
+  run.expect = expect;
+  Instance instance = make_instance(problem, shapes, given);
+  instance.repeat = run.repeat;
+  add_families(std::move(run), instance, std::nullopt);
 }
 
 void Recorder::add_families(RecordedRun run, const Instance& instance, const std::optional<Schedule>& schedule) {
@@ -67,6 +77,7 @@ void Recorder::add_families(RecordedRun run, const Instance& instance, const std
   for (const FamilyVerdict& verdict : judge_families(canonical_problem, target)) {
     if (verdict.refusal) continue;
     is_accepted = true;
+    if (only_.value_or(verdict.family) != verdict.family) continue;
     if (schedule && schedule->family != verdict.family) continue;
     const Schedule chosen = schedule.value_or(heuristic_schedule(verdict.family, canonical_problem, target));
     run.schedule = print_schedule(chosen);
@@ -123,13 +134,12 @@ void Recorder::note_result(const Session::Result& compiled, RecordedRun& run, co
 Recorder::Written Recorder::write(const std::filesystem::path& folder) const {
   std::vector<Artifact> artifacts;
   for (const auto& [symbol, artifact] : artifacts_) artifacts.push_back(artifact);
-  const Expected<std::filesystem::path> library = build_aot_library(std::move(artifacts), folder);
-  if (!library) throw std::runtime_error(library.status().message());
+  const std::filesystem::path library = value_or_throw(build_aot_library(std::move(artifacts), folder));
   const std::filesystem::path path = folder / "runs.jsonl";
   std::ofstream file(path);
   file << print_recording(recording_);
   if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
-  return {*library, path};
+  return {library, path};
 }
 
 }  // namespace gemmc::testing

@@ -18,15 +18,11 @@
 #include "tests/conformance/replay/recorded_run.h"
 #include "tests/support/kernel_library.h"
 #include "tests/support/kernel_run.h"
+#include "tests/support/stack_promise.h"
+#include "tests/support/value_or_throw.h"
 
 namespace gemmc::testing {
 namespace {
-
-template <typename T>
-T value_of(Expected<T> expected) {
-  if (!expected) throw std::runtime_error(expected.status().message());
-  return std::move(*expected);
-}
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -44,7 +40,7 @@ class Replay {
     const gemmc_kernel_entry entry = library_.entry(recorded.symbol);
     if (entry == nullptr) throw std::runtime_error("the library has no kernel " + recorded.symbol);
     const Instance instance = instance_of(recorded);
-    const Schedule schedule = value_of(parse_schedule(recorded.schedule));
+    const Schedule schedule = value_or_throw(parse_schedule(recorded.schedule));
     const Check full_check = check_of(recorded);
     // Long double arithmetic takes minutes in an emulator: a result known to be right is not judged again.
     std::optional<uint64_t> known = recorded.right_result;
@@ -72,6 +68,7 @@ class Replay {
         result = kernel_run_.run(entry, instance, farther, check);
         ++allowed_;
       }
+      check_stack(schedule.family, result);
       ++(result.is_right() ? count.right : count.wrong);
       if (!result.is_right() && ++reported_ <= kMostReports) {
         fmt::print("wrong: {}: {}\n{}, {}; {}\n{}\nrepeat: {}\n", recorded.kind, recorded.problem, recorded.symbol,
@@ -108,12 +105,12 @@ class Replay {
 };
 
 int replay(const std::string& library_path, const std::string& recording_path) {
-  const Recording recording = value_of(parse_recording(read_file(recording_path)));
-  const Target target = value_of(parse_target(recording.level));
+  const Recording recording = value_or_throw(parse_recording(read_file(recording_path)));
+  const Target target = value_or_throw(parse_target(recording.level));
   if (const Status status = check_runs_here(target); !status.is_ok()) throw std::runtime_error(status.message());
   const CpuFaults faults = find_cpu_faults(target);
   fmt::print("replay: this CPU has {}; faults: {}\n", target.level, faults.text());
-  const std::unique_ptr<KernelLibrary> library = value_of(KernelLibrary::open(library_path));
+  const std::unique_ptr<KernelLibrary> library = value_or_throw(KernelLibrary::open(library_path));
   Replay replay(*library, faults);
   for (const RecordedRun& run : recording.runs) replay.run(run);
   return replay.report();

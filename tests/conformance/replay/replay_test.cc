@@ -10,20 +10,15 @@
 #include "tests/conformance/replay/recorder.h"
 #include "tests/support/process.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/value_or_throw.h"
 
 namespace gemmc::testing {
 namespace {
 
-Target target_of(const std::string& level) {
-  const Expected<Target> target = parse_target(level);
-  if (!target) throw std::runtime_error(target.status().message());
-  return *target;
-}
+Target target_of(const std::string& level) { return value_or_throw(parse_target(level)); }
 
 void record(Recorder& recorder, const std::string& problem, const std::string& shapes, uint64_t seed) {
-  const Expected<Problem> parsed = parse_problem(problem);
-  ASSERT_TRUE(parsed) << parsed.status().message();
-  recorder.add("replay", *parsed, parse_shapes(shapes).value(), seed);
+  recorder.add("replay", value_or_throw(parse_problem(problem)), parse_shapes(shapes).value(), seed);
 }
 
 ProcessResult replay(const std::filesystem::path& library, const std::filesystem::path& recording) {
@@ -111,7 +106,8 @@ TEST_F(ReplayTest, FailsWhereAKernelIsWrong) {
   const ProcessResult result = replay(library, files_.recording);
   EXPECT_EQ(result.status, 1) << result.err;
   EXPECT_NE(result.out.find("replay: 0 runs right, 10 wrong"), std::string::npos) << result.out;
-  EXPECT_NE(result.out.find("repeat: conformance_levels_test --problem='gemm f32 m=5 n=9 k=7' --shapes='5x7 7x9' "
+  EXPECT_NE(result.out.find("repeat: " + program_beside("conformance_levels_test") +
+                            " --problem='gemm f32 m=5 n=9 k=7' --shapes='5x7 7x9' "
                             "--seed=3 --target=x86-64-v2"),
             std::string::npos)
       << result.out;

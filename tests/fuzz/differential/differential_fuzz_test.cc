@@ -13,6 +13,8 @@
 #include "schedules/family_table.h"
 #include "tests/conformance/campaign.h"
 #include "tests/conformance/drawn_problem.h"
+#include "tests/conformance/families.h"
+#include "tests/conformance/levels.h"
 #include "tests/conformance/settings.h"
 #include "tests/support/random_problem.h"
 
@@ -32,12 +34,10 @@ std::vector<Target> targets_here() {
   return targets;
 }
 
-// `wanted`, unless --family says another one, or none where the problem cannot have it.
+// `wanted`, or none where the problem cannot have it.
 std::optional<Family> possible(Family wanted, const Problem& problem, const Target& target) {
-  const std::string only =
-      conformance_settings().family.empty() ? std::string(name(wanted)) : conformance_settings().family;
   for (const FamilyVerdict& verdict : judge_families(canonical(problem).problem, target)) {
-    if (!verdict.refusal && name(verdict.family) == only) return verdict.family;
+    if (!verdict.refusal && verdict.family == wanted) return wanted;
   }
   return std::nullopt;
 }
@@ -80,10 +80,12 @@ TEST(DifferentialFuzz, RandomProblemsWithRandomSchedules) {
     const Target& target = targets[turn++ % targets.size()];
     for (const DType dtype : kAllDTypes) {
       Campaign campaign("fuzz", target);
+      const std::vector<Family> families = families_for(dtype, target);
+      if (families.empty()) continue;
+      // The table's first, which has the most forms, three times as often as the last, which takes everything.
       for (int i = 0; i < count && !campaign.has_failed_enough(); ++i) {
-        run_one(campaign, dtype, i % 4 == 0 ? Family::kGeneral : Family::kTiled, random);
+        run_one(campaign, dtype, i % 4 == 0 ? families.back() : families.front(), random);
       }
-      EXPECT_EQ(campaign.refused_count(), 0u);
       campaign.run_ahead_of_time();
       if (HasFailure()) return;
     }

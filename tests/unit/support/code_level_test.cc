@@ -2,21 +2,45 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
+#include "tests/support/process.h"
+#include "tests/support/temporary_folder.h"
+
 namespace gemmc::testing {
 namespace {
 
-TEST(CodeLevel, IsTheHighestThatAnInstructionNeeds) {
-  const std::string sse = "0000 <f>:\n  10:\tmulps  %xmm0,%xmm1\n  13:\tretq\n";
-  EXPECT_EQ(level_of_disassembly(sse), "x86-64-v2");
-  EXPECT_EQ(level_of_disassembly(sse + "  14:\tvmovups (%rdi),%xmm0\n"), "x86-64-v3");
-  EXPECT_EQ(level_of_disassembly(sse + "  14:\tvmovups (%rdi),%zmm0\n  1a:\tretq\n"), "x86-64-v4");
-  EXPECT_EQ(level_of_disassembly(sse + "  14:\tvmovups (%rdi),%ymm0{%k1}{z}\n"), "x86-64-v4");
+// Of an object that holds one instruction among others of level 2.
+std::string level_with(const std::string& instruction) {
+  const TemporaryFolder folder;
+  const std::filesystem::path source = folder.path() / "code.s", object = folder.path() / "code.o";
+  std::ofstream(source) << "mulps %xmm0, %xmm1\nmovq %rdi, %rax\n" << instruction << "\nretq\n";
+  const ProcessResult assembled = run_process({"cc", "-c", "-o", object.string(), source.string()});
+  EXPECT_EQ(assembled.status, 0) << assembled.err;
+  return level_of_code(object);
 }
 
-TEST(CodeLevel, ReadsALibrary) {
-  EXPECT_NE(level_of_code("/proc/self/exe"), "");
-  EXPECT_THROW(level_of_code("/no/such/library.so"), std::runtime_error);
+TEST(CodeLevel, IsTheLowestThatHasEveryInstruction) {
+  for (const char* instruction : {"nop", "popcntq %rax, %rdx", "pmulld %xmm1, %xmm2", "movups %xmm15, 8(%rax,%rbx,4)",
+                                  "rep bsfq %rax, %rdx", "lock incl (%rax)", "movabsq $0x6262c4c5c4c56262, %rax"}) {
+    EXPECT_EQ(level_with(instruction), "x86-64-v2") << instruction;
+  }
+  for (const char* instruction :
+       {"vmulps %xmm0, %xmm1, %xmm2", "vmovups (%rdi), %ymm15", "vzeroupper", "vfmadd231ps %ymm1, %ymm2, %ymm3",
+        "andnq %rax, %rbx, %rcx", "blsrq %rax, %rbx", "bzhiq %rax, %rbx, %rcx", "mulxq %rax, %rbx, %rcx",
+        "pdepq %rax, %rbx, %rcx", "rorxq $3, %rax, %rbx", "sarxq %rax, %rbx, %rcx", "lzcntq %rax, %rbx",
+        "movbeq (%rax), %rbx"}) {
+    EXPECT_EQ(level_with(instruction), "x86-64-v3") << instruction;
+  }
+  for (const char* instruction :
+       {"vmovups (%rdi), %zmm0", "vmovups (%rdi), %ymm0{%k1}{z}", "vmulps %xmm16, %xmm1, %xmm2",
+        "vaddps %ymm31, %ymm1, %ymm2", "kmovw %eax, %k0", "vpternlogd $255, %ymm0, %ymm1, %ymm2",
+        "vaddps (%eax){1to4}, %xmm1, %xmm2", "vdpbf16ps %ymm0, %ymm1, %ymm2"}) {
+    EXPECT_EQ(level_with(instruction), "x86-64-v4") << instruction;
+  }
 }
+
+TEST(CodeLevel, NeedsAFileWithCode) { EXPECT_THROW(level_of_code("/no/such/library.so"), std::runtime_error); }
 
 }  // namespace
 }  // namespace gemmc::testing

@@ -1,0 +1,21 @@
+// The CPU levels that a conformance program goes through.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/target.h"
+
+namespace gemmc::testing {
+
+// Every level, from the lowest. Tests skip, with the reason, those that this machine has not.
+std::vector<std::string> all_levels();
+// Empty where the settings and this machine allow the level; else the reason.
+std::string reason_to_skip(const std::string& level);
+// Throws std::runtime_error where there is no such level.
+Target target_of(const std::string& level);
+// "x86_64_v3_float32", a name that GoogleTest takes.
+std::string test_name(const std::string& level, std::string_view word);
+
+}  // namespace gemmc::testing

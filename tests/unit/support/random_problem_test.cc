@@ -1,0 +1,43 @@
+#include "tests/support/random_problem.h"
+
+#include <gtest/gtest.h>
+
+#include "core/problem_string.h"
+#include "tests/support/instance.h"
+
+namespace gemmc::testing {
+namespace {
+
+TEST(RandomProblem, IsValidAndItsTextRepeatsIt) {
+  Random random(11);
+  int in_place = 0, several_calls = 0;
+  for (int i = 0; i < 1500; ++i) {
+    const DType dtype = kAllDTypes[i % 8];
+    const Problem problem = random_problem(dtype, i % 3 == 0 ? DimKind::kSomeRuntime : DimKind::kAllRuntime, random);
+    ASSERT_TRUE(validate(problem).is_ok()) << validate(problem).message() << "\n" << print_problem(problem);
+    const ArrayShapes shapes = random_shapes(problem, random);
+    const Instance instance = make_instance(problem, shapes, static_cast<uint64_t>(i));
+    in_place += instance.allows_in_place();
+    several_calls += !instance.outer.empty();
+
+    // What a failure prints makes the same instance again.
+    const Expected<Problem> parsed = parse_problem(print_problem(problem));
+    ASSERT_TRUE(parsed) << parsed.status().message();
+    const std::optional<ArrayShapes> parsed_shapes = parse_shapes(print_shapes(shapes));
+    ASSERT_TRUE(parsed_shapes);
+    const Instance again = make_instance(*parsed, *parsed_shapes, static_cast<uint64_t>(i));
+    EXPECT_EQ(again.a.values, instance.a.values);
+    EXPECT_EQ(again.a.strides, instance.a.strides);
+    EXPECT_EQ(again.call_dims, instance.call_dims);
+    EXPECT_EQ(again.call_strides, instance.call_strides);
+
+    const Problem fixed = static_problem(problem, shapes, static_cast<uint64_t>(i));
+    EXPECT_TRUE(validate(fixed).is_ok()) << validate(fixed).message() << "\n" << print_problem(fixed);
+    EXPECT_TRUE(canonical(fixed).dim_names.empty()) << print_problem(fixed);
+  }
+  EXPECT_GT(in_place, 30);
+  EXPECT_GT(several_calls, 3);
+}
+
+}  // namespace
+}  // namespace gemmc::testing

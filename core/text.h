@@ -11,7 +11,7 @@
 namespace gemmc {
 
 // The bytes of the first character of `text`, if it can stand in a line: valid UTF-8, no control character, no line or
-// paragraph separator. Else 0.
+// paragraph separator, no mark that turns the direction of what follows. Else 0.
 size_t printable_length(std::string_view text);
 
 // The text with everything that is not printable as \xNN, cut at about `limit` bytes with "..." at the end.

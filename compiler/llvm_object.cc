@@ -1,6 +1,7 @@
 #include "compiler/llvm_object.h"
 
 #include <fmt/format.h>
+#include <llvm/Analysis/RuntimeLibcallInfo.h>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/Passes.h>
@@ -114,6 +115,8 @@ void run_passes(llvm::Module& module, llvm::TargetMachine& machine) {
 // (LLVM 22.1.8: X86FrameLowering::canUseAsPrologue() asks only for the flags).
 bool add_code_generation(llvm::legacy::PassManager& passes, llvm::TargetMachine& machine,
                          llvm::raw_pwrite_stream& stream, llvm::CodeGenFileType type) {
+  // Without it LLVM knows of no memset and memcpy that it may call.
+  passes.add(new llvm::RuntimeLibraryInfoWrapper(machine.getTargetTriple()));
   llvm::TargetPassConfig* config = machine.createPassConfig(passes);
   config->disablePass(&llvm::ShrinkWrapID);
   auto* machine_module = new llvm::MachineModuleInfoWrapperPass(&machine);

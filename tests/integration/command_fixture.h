@@ -60,7 +60,7 @@ class CommandFixture : public ::testing::Test {
     EXPECT_EQ(tensor->dtype, DType::kFloat32);
     EXPECT_EQ(tensor->shape, shape);
     std::vector<float> result(tensor->bytes.size() / sizeof(float));
-    std::memcpy(result.data(), tensor->bytes.data(), tensor->bytes.size());
+    if (!result.empty()) std::memcpy(result.data(), tensor->bytes.data(), tensor->bytes.size());
     return result;
   }
   // x (batch, 4) -> fc1 with weights (4, 3) -> y; again -> z; and a product of integers that is refused.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/problem.h"
@@ -33,6 +34,10 @@ struct NodeInput {
   std::shared_ptr<const Tensor> data;  // the constant's values, where known
   std::optional<DType> storage;
 };
+
+// The attributes of Gemm: alpha and beta, which are floats; transA and transB, which are integers.
+bool is_scalar_attribute(std::string_view name);
+bool is_transposition_attribute(std::string_view name);
 
 struct NodeAttribute {
   std::string name;

@@ -26,9 +26,6 @@ Status expected(const std::string& where, std::string_view allowed, const Json& 
   return Status::invalid(fmt::format("{} is {}; allowed: {}", where, one_line(value, kLimit), allowed));
 }
 
-// Of Gemm; often written one level too high.
-constexpr std::string_view kAttributes[] = {"alpha", "beta", "transA", "transB"};
-
 struct Field {
   std::string_view name;
   std::function<Status(const Json& value, const std::string& where)> read;
@@ -41,7 +38,8 @@ Status read_fields(const Json& object, const std::string& where, std::span<const
     if (field == fields.end()) {
       std::string allowed;
       for (const Field& f : fields) allowed += (allowed.empty() ? "" : ", ") + std::string(f.name);
-      const bool is_attribute = std::find(std::begin(kAttributes), std::end(kAttributes), key) != std::end(kAttributes);
+      // Often written one level too high.
+      const bool is_attribute = where.empty() && (is_scalar_attribute(key) || is_transposition_attribute(key));
       return Status::invalid(fmt::format("unknown field {}{}; allowed: {}{}", in_quotes(key),
                                          where.empty() ? "" : " in " + where, allowed,
                                          is_attribute ? "; this one belongs into attributes" : ""));
@@ -205,7 +203,7 @@ Status read_output(const Json& json, const std::string& where, Node& node) {
 Status read_attribute(const std::string& name, const Json& json, const std::string& where, NodeAttribute& attribute) {
   using Kind = NodeAttribute::Kind;
   attribute.name = name;
-  const bool is_scalar = name == "alpha" || name == "beta";
+  const bool is_scalar = is_scalar_attribute(name);
   if (json.is_number() && (is_scalar || json.is_number_float())) {
     attribute.kind = Kind::kFloat;
     attribute.float_value = static_cast<float>(json.get<double>());

@@ -67,9 +67,8 @@ Status read_attributes(const Node& node, Problem& problem) {
   using Kind = NodeAttribute::Kind;
   std::set<std::string> seen;
   for (const NodeAttribute& attribute : node.attributes) {
-    const bool is_scalar = attribute.name == "alpha" || attribute.name == "beta";
-    const bool is_transposition = attribute.name == "transA" || attribute.name == "transB";
-    if (problem.op == Operator::kMatMul || (!is_scalar && !is_transposition)) {
+    const bool is_scalar = is_scalar_attribute(attribute.name);
+    if (problem.op == Operator::kMatMul || (!is_scalar && !is_transposition_attribute(attribute.name))) {
       return Status::invalid(fmt::format("unknown attribute {}; allowed for {}: {}", in_quotes(attribute.name),
                                          node.op_type,
                                          problem.op == Operator::kGemm ? "alpha, beta, transA, transB" : "none"));
@@ -199,6 +198,10 @@ Status convert(const Node& node, Problem& problem) {
 }
 
 }  // namespace
+
+bool is_scalar_attribute(std::string_view name) { return name == "alpha" || name == "beta"; }
+
+bool is_transposition_attribute(std::string_view name) { return name == "transA" || name == "transB"; }
 
 Expected<Problem> node_to_problem(const Node& node) {
   Problem problem;

@@ -112,6 +112,8 @@ TEST(NodeJsonError, Fields) {
   expect_error(with_fields(R"("color": 1)"), "(node 'fc1')");
   expect_error(with_fields(R"("Opset": 13)"), "unknown field 'Opset'");
   expect_error(with_fields(R"("transB": 1)"), "lda coeff; this one belongs into attributes");
+  // The hint is for the node's own level alone: the line ends after what is allowed.
+  expect_error(with_input(R"({"transB": 1})"), "constant, data, storage (node 'fc1')");
   expect_error(R"({"name": 1, "op_type": "Gemm", "inputs": []})", "name is 1; allowed: a string");
   expect_error(R"({"op_type": null, "inputs": []})", "op_type is null; allowed: a string");
   expect_error(R"({"op_type": "Gemm", "inputs": {}})", "inputs is an object; allowed: an array");

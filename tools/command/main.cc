@@ -89,22 +89,23 @@ Status run_verb(int argc, char** argv) {
   app.set_version_flag("--version", "gemmc " GEMMC_VERSION);
   const Verb verbs[] = {add_list(app), add_build(app), add_run(app), add_explain(app), add_version(app)};
   const std::string first = argc > 1 ? argv[1] : "";
-  const Verb* asked =
-      std::find_if(std::begin(verbs), std::end(verbs), [&](const Verb& verb) { return verb.app->get_name() == first; });
-  const bool is_verb = asked != std::end(verbs);
+  const bool is_verb =
+      std::any_of(std::begin(verbs), std::end(verbs), [&](const Verb& verb) { return verb.app->get_name() == first; });
   if (argc > 1 && !is_verb && !first.starts_with("-")) {
     return Status::invalid(fmt::format("verb '{}'; allowed: {} (gemmc --help shows examples)", first, kVerbs));
   }
+  const auto asked = [&] {
+    return std::find_if(std::begin(verbs), std::end(verbs), [](const Verb& verb) { return verb.app->parsed(); });
+  };
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
     app.exit(help);
     return Status::ok();
   } catch (const CLI::ParseError& error) {
-    return parse_failure(error, app, is_verb ? asked->app : nullptr);
+    return parse_failure(error, app, asked() == std::end(verbs) ? nullptr : asked()->app);
   }
-  const Verb* verb = std::find_if(std::begin(verbs), std::end(verbs), [](const Verb& v) { return v.app->parsed(); });
-  return verb->run();
+  return asked()->run();
 }
 
 int run(int argc, char** argv) {

@@ -1,5 +1,6 @@
 // The C entry points of include/gemmc/gemmc.h over Session. No exception leaves them.
 #include <algorithm>
+#include <cstddef>
 #include <exception>
 #include <iterator>
 #include <memory>
@@ -8,11 +9,13 @@
 #include <tuple>
 #include <vector>
 
+#include "api/overlap.h"
 #include "api/session.h"
 #include "compiler/node_json.h"
 #include "core/float_state.h"
 #include "core/loop_form.h"
 #include "core/problem_string.h"
+#include "core/resolved_loops.h"
 #include "core/text.h"
 #include "gemmc/gemmc.h"
 
@@ -26,7 +29,8 @@ struct gemmc_session {
 struct gemmc_kernel {
   std::shared_ptr<const gemmc::Kernel> kernel;
   std::vector<std::string> dim_names;
-  size_t stride_count = 0;
+  gemmc::LoopForm form;
+  int64_t element_bytes = 0;
   std::string note;
 };
 
@@ -82,11 +86,18 @@ Expected<Description> parse_description(const std::string& text) {
   return Description{*std::move(problem), node->name, gemmc::unbuilt_wishes(*node)};
 }
 
+size_t stride_count(const gemmc_kernel& kernel) { return static_cast<size_t>(kernel.form.stride_count); }
+
 // What a kernel's uniform entry leaves unchecked because it costs time in every call, or refuses without a reason.
 Status check_fields(const gemmc_kernel& kernel, const gemmc_call& call) {
-  if (call.size_bytes < sizeof call) {
+  // A caller that was compiled before `epilogue` came may call kernels that have none.
+  const size_t needed = kernel.form.epilogue.size() == 0 ? offsetof(gemmc_call, epilogue) : sizeof call;
+  if (call.size_bytes < needed) {
     return Status::invalid("size_bytes is " + std::to_string(call.size_bytes) + "; allowed: sizeof(gemmc_call), " +
                            std::to_string(sizeof call) + ", or more");
+  }
+  if (kernel.form.epilogue.size() > 0 && call.epilogue == nullptr) {
+    return Status::invalid("epilogue is NULL; allowed: an array of " + std::to_string(kernel.form.epilogue.size()));
   }
   const bool has_packed = std::any_of(std::begin(call.packed), std::end(call.packed), [](const void* p) { return p; });
   if (has_packed || call.scratch != nullptr || call.scratch_bytes != 0 || call.parallel_context != nullptr) {
@@ -94,7 +105,7 @@ Status check_fields(const gemmc_kernel& kernel, const gemmc_call& call) {
         "packed, scratch, scratch_bytes or parallel_context is set; allowed: zero, they are reserved");
   }
   for (const auto& [name, list, count] :
-       {std::tuple{"dims", call.dims, kernel.dim_names.size()}, {"strides", call.strides, kernel.stride_count}}) {
+       {std::tuple{"dims", call.dims, kernel.dim_names.size()}, {"strides", call.strides, stride_count(kernel)}}) {
     if (list != nullptr || count == 0) continue;
     return Status::invalid(std::string(name) + " is NULL; allowed: an array of " + std::to_string(count));
   }
@@ -139,9 +150,11 @@ GEMMC_EXPORT gemmc_status gemmc_session_kernel(gemmc_session* session, const cha
     if (!parsed) return parsed.status();
     Expected<gemmc::Session::Result> result = session->session.kernel(parsed->problem);
     if (!result) return result.status().with_node(parsed->node_name);
-    const auto strides = static_cast<size_t>(gemmc::loop_form(result->kernel->artifact().problem).stride_count);
-    *kernel =
-        new gemmc_kernel{std::move(result->kernel), std::move(result->dim_names), strides, std::move(parsed->note)};
+    const Problem& problem = result->kernel->artifact().problem;
+    gemmc::LoopForm form = gemmc::loop_form(problem);
+    const auto bytes = static_cast<int64_t>(gemmc::size_bytes(problem.dtype));
+    *kernel = new gemmc_kernel{std::move(result->kernel), std::move(result->dim_names), std::move(form), bytes,
+                               std::move(parsed->note)};
     return Status::ok();
   });
 }
@@ -152,12 +165,12 @@ GEMMC_EXPORT gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const ge
   return guarded([&] {
     if (kernel == nullptr || call == nullptr) return Status::invalid("kernel or call is NULL; allowed: neither");
     GEMMC_RETURN_IF_ERROR(check_fields(*kernel, *call));
+    const gemmc::Expected<gemmc::ResolvedLoops> loops =
+        gemmc::resolve(kernel->form, {call->dims, kernel->dim_names.size()}, {call->strides, stride_count(*kernel)});
+    if (!loops) return loops.status();
+    GEMMC_RETURN_IF_ERROR(gemmc::check_overlap(kernel->form, *loops, *call, kernel->element_bytes));
     if (kernel->kernel->entry()(call) == GEMMC_OK) return Status::ok();
-    std::string dims;
-    for (size_t i = 0; i < kernel->dim_names.size(); ++i) {
-      dims += (i == 0 ? "" : ", ") + kernel->dim_names[i] + "=" + std::to_string(call->dims[i]);
-    }
-    return Status::invalid("batch dimensions do not broadcast with " + dims + "; allowed: equal, or one of two 1");
+    return Status::internal("the kernel refuses a call that has passed every check");
   });
 }
 
@@ -178,7 +191,11 @@ GEMMC_EXPORT const char* gemmc_kernel_dim_name(const gemmc_kernel* kernel, size_
 }
 
 GEMMC_EXPORT size_t gemmc_kernel_stride_count(const gemmc_kernel* kernel) {
-  return kernel == nullptr ? 0 : kernel->stride_count;
+  return kernel == nullptr ? 0 : stride_count(*kernel);
+}
+
+GEMMC_EXPORT size_t gemmc_kernel_epilogue_count(const gemmc_kernel* kernel) {
+  return kernel == nullptr ? 0 : kernel->form.epilogue.size();
 }
 
 GEMMC_EXPORT const char* gemmc_kernel_note(const gemmc_kernel* kernel) {

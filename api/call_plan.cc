@@ -125,6 +125,7 @@ class Planner {
       flatten();
     }
     GEMMC_RETURN_IF_ERROR(lay_out());
+    GEMMC_RETURN_IF_ERROR(lay_out_epilogue());
     return std::move(plan_);
   }
 
@@ -333,6 +334,36 @@ class Planner {
     if (!made) return made.status();
     plan_.y = *std::move(made);
     return Status::ok();
+  }
+
+  Status lay_out_epilogue() {
+    size_t index = 0;
+    for (const EpilogueStep& step : problem_.epilogue) {
+      const EpilogueOperandKind kind = operand_kind(step);
+      if (kind == EpilogueOperandKind::kNone) continue;
+      if (index == shapes_.epilogue.size()) {
+        return Status::invalid(fmt::format("the operand of epilogue step '{}' is not given", step.op));
+      }
+      if (kind == EpilogueOperandKind::kColumns && shapes_.b.size() == 1) {
+        return Status::invalid(
+            fmt::format("epilogue step '{}' has axis 'n', but B is a vector; allowed: an axis of Y", step.op));
+      }
+      const Sizes& actual = shapes_.epilogue[index++];
+      const Sizes& y = plan_.y_shape;
+      Sizes allowed;
+      if (kind == EpilogueOperandKind::kColumns) allowed = {y.back()};
+      if (kind == EpilogueOperandKind::kRows) allowed = {y[y.size() - (problem_.b.shape.size() == 1 ? 1 : 2)]};
+      if (kind == EpilogueOperandKind::kFull) allowed = y;
+      const bool is_one = kind == EpilogueOperandKind::kScalar && actual == Sizes{1};
+      if (actual != allowed && !is_one) {
+        return Status::invalid(fmt::format("the operand of epilogue step '{}' has shape {}; allowed: {}", step.op,
+                                           shape_text(actual), shape_text(allowed)));
+      }
+      plan_.epilogue.push_back(kind == EpilogueOperandKind::kFull ? plan_.y : dense_layout(allowed));
+    }
+    if (index == shapes_.epilogue.size()) return Status::ok();
+    return Status::invalid(
+        fmt::format("{} operands of the epilogue are given; allowed: {}", shapes_.epilogue.size(), index));
   }
 
   const Problem& problem_;

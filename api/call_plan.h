@@ -22,6 +22,7 @@ struct ArrayShapes {
   std::vector<int64_t> a;
   std::vector<int64_t> b;
   std::optional<std::vector<int64_t>> c;
+  std::vector<std::vector<int64_t>> epilogue = {};  // of the steps that read an operand, in order
 };
 
 // Where the elements of a logical, row-major array lie in a buffer: element i has the multi-index of i in `extents` and
@@ -42,7 +43,8 @@ struct CallPlan {
   std::vector<int64_t> dims;     // gemmc_call::dims
   std::vector<int64_t> strides;  // gemmc_call::strides
   Layout a, b, y;
-  std::optional<Layout> c;  // absent: the kernel reads no C
+  std::optional<Layout> c;       // absent: the kernel reads no C
+  std::vector<Layout> epilogue;  // of the operands of the epilogue
   // The kernel is called once for every index of these axes, outermost first, with the operands' first elements moved
   // by index * stride; usually there are none and it is called once. Only operands of unknown rank need them, where
   // they broadcast in a way that one stride for the whole batch cannot express.

@@ -102,6 +102,9 @@ Status check_array(const Tensor* array, DType dtype, const std::string& operand)
       fmt::format("{} has type {}{}; allowed: {}, the problem's type", operand, name(array->dtype), note, name(dtype)));
 }
 
+// For messages.
+std::string epilogue_operand(size_t index) { return fmt::format("operand e{} of the epilogue", index); }
+
 Status from_kernel(int32_t code) {
   if (code == GEMMC_OK) return Status::ok();
   const bool is_known = code > GEMMC_OK && code <= GEMMC_INTERNAL;
@@ -124,6 +127,16 @@ Expected<Tensor> run_plan(const CallPlan& plan, gemmc_kernel_entry entry, const 
   if (!b) return b.status();
   const Expected<Placed> c = plan.c ? Placed::place(*plan.c, *arrays.c, "C") : Placed();
   if (!c) return c.status();
+  std::vector<Placed> epilogue;
+  std::vector<const void*> epilogue_first;
+  for (size_t i = 0; i < plan.epilogue.size(); ++i) {
+    const std::string operand = epilogue_operand(i);
+    GEMMC_RETURN_IF_ERROR(check_array(arrays.epilogue[i], dtype, operand));
+    Expected<Placed> placed = Placed::place(plan.epilogue[i], *arrays.epilogue[i], operand);
+    if (!placed) return placed.status();
+    epilogue_first.push_back(placed->first());
+    epilogue.push_back(*std::move(placed));
+  }
   const Expected<Buffer> y = Buffer::allocate(plan.y.span, dtype, "Y");
   if (!y) return y.status();
 
@@ -151,6 +164,7 @@ Expected<Tensor> run_plan(const CallPlan& plan, gemmc_kernel_entry entry, const 
     call.y = y->data() + offset_y * size;
     call.dims = plan.dims.data();
     call.strides = plan.strides.data();
+    call.epilogue = epilogue_first.data();
     status = from_kernel(entry(&call));
   };
   // Without elements in Y, outer axes may still be too long to walk.
@@ -184,6 +198,10 @@ Expected<Tensor> invoke(Session& session, const Problem& problem, const Arrays& 
     GEMMC_RETURN_IF_ERROR(check_array(arrays.c, problem.dtype, "C"));
     shapes.c = arrays.c->shape;
   }
+  for (size_t i = 0; i < arrays.epilogue.size(); ++i) {
+    GEMMC_RETURN_IF_ERROR(check_array(arrays.epilogue[i], problem.dtype, epilogue_operand(i)));
+    shapes.epilogue.push_back(arrays.epilogue[i]->shape);
+  }
   const Expected<CallPlan> plan = plan_call(problem, shapes);
   if (!plan) return plan.status();
   const Expected<Session::Result> found = session.kernel(problem, options);
@@ -199,6 +217,7 @@ Expected<Tensor> invoke(Session& session, const Problem& problem, const Arrays& 
 
 Expected<Arrays> node_arrays(const Node& node, const Arrays& given) {
   Arrays arrays;
+  arrays.epilogue = given.epilogue;
   std::map<std::string, int64_t> bound;
   const std::pair<const Tensor*, const Tensor**> operands[] = {
       {given.a, &arrays.a}, {given.b, &arrays.b}, {given.c, &arrays.c}};

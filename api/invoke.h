@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "api/call_plan.h"
 #include "api/session.h"
@@ -18,6 +19,7 @@ struct Arrays {
   const Tensor* a = nullptr;
   const Tensor* b = nullptr;
   const Tensor* c = nullptr;
+  std::vector<const Tensor*> epilogue = {};  // the operands of the epilogue's steps, in order
 };
 
 // What served a call.

@@ -95,16 +95,32 @@ llvm::Value* replacement(llvm::BinaryOperator& sum, unsigned side, bool has_fma)
   return builder.CreateFAdd(addend, builder.CreateFMul(a, b));
 }
 
+// LLVM compares the product itself where the other term of its sum is 0: without the mark, it is what was meant.
+void unmark_compared_products(llvm::FCmpInst& comparison) {
+  for (unsigned side : {0u, 1u}) {
+    const std::optional<MarkedProduct> marked = match_marked_product(comparison.getOperand(side));
+    if (!marked) continue;
+    llvm::IRBuilder<> builder(&comparison);
+    llvm::Value* marked_value = comparison.getOperand(side);
+    llvm::Type* type = marked_value->getType();
+    comparison.setOperand(side, builder.CreateFMul(factor_for(builder, marked->a, marked->is_broadcast, type),
+                                                   factor_for(builder, marked->b, marked->is_broadcast, type)));
+    llvm::RecursivelyDeleteTriviallyDeadInstructions(marked_value);
+  }
+}
+
 }  // namespace
 
 Status fuse_marked_products(llvm::Module& module, bool has_fma) {
   std::vector<llvm::BinaryOperator*> sums;
+  std::vector<llvm::FCmpInst*> comparisons;
   for (llvm::Function& function : module) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       const unsigned opcode = instruction.getOpcode();
       if (opcode == llvm::Instruction::FAdd || opcode == llvm::Instruction::FSub) {
         sums.push_back(llvm::cast<llvm::BinaryOperator>(&instruction));
       }
+      if (auto* comparison = llvm::dyn_cast<llvm::FCmpInst>(&instruction)) comparisons.push_back(comparison);
     }
   }
   for (llvm::BinaryOperator* sum : sums) {
@@ -117,6 +133,7 @@ Status fuse_marked_products(llvm::Module& module, bool has_fma) {
     sum->eraseFromParent();
     llvm::RecursivelyDeleteTriviallyDeadInstructions(marked_value);
   }
+  for (llvm::FCmpInst* comparison : comparisons) unmark_compared_products(*comparison);
   for (llvm::Function& function : module) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       if (is_left_over(instruction))

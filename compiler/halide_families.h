@@ -25,6 +25,16 @@ std::vector<HalideFunction> tiled_functions(const Problem& problem, const LoopFo
 std::vector<HalideFunction> general_functions(const Problem& problem, const LoopForm& form, const Schedule& schedule,
                                               const Target& target);
 
+// An operand that is read after the sums: C, or one of the epilogue. Matrices (n, m) with the strides declared.
+struct AddedOperand {
+  Halide::ImageParam buffer;
+  MatrixStrides strides;
+};
+// In the order of the arguments.
+std::vector<AddedOperand> added_operands(const LoopForm& form, Halide::Type stored);
+std::vector<Halide::Expr> elements_at(const std::vector<AddedOperand>& added, const Halide::Expr& column,
+                                      const Halide::Expr& row);
+
 // Declares the stride of one dimension where it is known now, so that loads and stores along it become vectors; where
 // not, it is left to the call. Halide otherwise takes the innermost stride to be 1.
 void declare_stride(Halide::Internal::Dimension dimension, const StrideExpr& stride);

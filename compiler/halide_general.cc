@@ -134,7 +134,7 @@ struct GeneralBuilder {
 
   HalideFunction finish() const {
     const int nr = schedule.nr, mr = schedule.mr, lanes = schedule.lanes, vectors = nr / lanes;
-    ImageParam acc(summed, 4, "acc"), c(stored, 2, "C");
+    ImageParam acc(summed, 4, "acc");
     declare_accumulators(acc);
     Func y("Y");
     Var x("x"), r("r");
@@ -144,13 +144,10 @@ struct GeneralBuilder {
     declare_stride(out.dim(1), form.y.row);
     const Expr nb = out.dim(0).extent(), mb = out.dim(1).extent();
     std::vector<std::pair<Halide::OutputImageParam, StrideExpr>> buffers = {{out, form.y.col}};
-    if (form.has_c) {
-      declare_stride(c.dim(0), form.c.col);
-      declare_stride(c.dim(1), form.c.row);
-      buffers.push_back({c, form.c.col});
-    }
+    const std::vector<AddedOperand> added = added_operands(form, stored);
+    for (const AddedOperand& operand : added) buffers.push_back({operand.buffer, operand.strides.col});
     const auto element = [&](const Expr& in_panel, const Expr& panel, const Expr& column, const Expr& row) {
-      return numeric.finish(acc(in_panel, row % mr, panel, row / mr), form.has_c ? c(column, row) : Expr());
+      return numeric.finish(acc(in_panel, row % mr, panel, row / mr), elements_at(added, column, row));
     };
 
     RDom whole({{0, lanes}, {0, nb / lanes}, {0, mb}}, "whole");
@@ -165,7 +162,7 @@ struct GeneralBuilder {
     y.update(1).unscheduled();
 
     std::vector<Halide::Argument> arguments = {acc};
-    if (form.has_c) arguments.push_back(c);
+    for (const AddedOperand& operand : added) arguments.push_back(operand.buffer);
     return {"finish", arguments, y};
   }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "compiler/fma_mark.h"
+#include "compiler/halide_activations.h"
 
 namespace gemmc {
 namespace {
@@ -51,12 +52,6 @@ Expr float_to_float16_in_integers(const Expr& value) {
                         select(magnitude > u32(0x7f800000), nan, magnitude >= u32(0x477ff000), u32(0x7c00), finite));
 }
 
-Expr marked_product(const Expr& a, const Expr& b) {
-  const Expr product = a * b;
-  if (product.type().bits() == 64) return reinterpret<double>(reinterpret<uint64_t>(product) ^ Expr(kFmaMark64));
-  return reinterpret<float>(reinterpret<uint32_t>(product) ^ Expr(kFmaMark32));
-}
-
 bool is_integral(float value) { return std::trunc(value) == value; }
 
 // An integral float32 modulo 2^64. Float32 values of 2^88 and more are multiples of 2^64.
@@ -79,6 +74,12 @@ Expr truncate_and_saturate(Halide::Type type, const Expr& value) {
 }
 
 }  // namespace
+
+Expr marked_product(const Expr& a, const Expr& b) {
+  const Expr product = a * b;
+  if (product.type().bits() == 64) return reinterpret<double>(reinterpret<uint64_t>(product) ^ Expr(kFmaMark64));
+  return reinterpret<float>(reinterpret<uint32_t>(product) ^ Expr(kFmaMark32));
+}
 
 Halide::Type storage_type(DType dtype) {
   switch (dtype) {
@@ -121,12 +122,34 @@ Expr Numeric::multiply_add(const Expr& acc, const Expr& a, const Expr& b) const 
   return is_integer(problem_.dtype) ? acc + a * b : acc + marked_product(a, b);
 }
 
-Expr Numeric::finish(const Expr& acc, const Expr& c) const {
-  if (!is_integer(problem_.dtype)) return finish_float(acc, c);
-  return is_integral(problem_.alpha) && is_integral(problem_.beta) ? finish_integer(acc, c) : finish_fractional(acc, c);
+Expr Numeric::finish(const Expr& acc, const std::vector<Expr>& added) const {
+  auto next = added.begin();
+  const Expr c = problem_.c ? *next++ : Expr();
+  Expr value;
+  if (!is_integer(problem_.dtype)) {
+    value = combine_float(acc, c);
+  } else {
+    const bool is_modular = is_integral(problem_.alpha) && is_integral(problem_.beta);
+    value = is_modular ? combine_integer(acc, c) : combine_fractional(acc, c);
+  }
+  for (const EpilogueStep& epilogue_step : problem_.epilogue) {
+    const bool reads = operand_kind(epilogue_step) != EpilogueOperandKind::kNone;
+    value = step(epilogue_step, value, reads ? to_accumulator(*next++) : Expr());
+  }
+  return from_accumulator(value);
 }
 
-Expr Numeric::finish_float(const Expr& acc, const Expr& c) const {
+Expr Numeric::step(const EpilogueStep& step, const Expr& value, const Expr& operand) const {
+  if (step.op == "scale") return value * operand;
+  if (operand.defined()) return value + operand;
+  if (!is_integer(problem_.dtype)) return activation(step.op, epilogue_values(step), value);
+  // relu, the only other step of integers; accumulators are unsigned.
+  const Halide::Type stored = storage_type(problem_.dtype);
+  return select(cast(stored, value) < Halide::Internal::make_zero(stored), Halide::Internal::make_zero(value.type()),
+                value);
+}
+
+Expr Numeric::combine_float(const Expr& acc, const Expr& c) const {
   const Halide::Type type = acc.type();
   Expr t = acc;
   if (problem_.alpha != 1.0f) t = t * Halide::Internal::make_const(type, problem_.alpha);
@@ -143,24 +166,24 @@ Expr Numeric::finish_float(const Expr& acc, const Expr& c) const {
     else
       t = t + marked_product(addend, beta);
   }
-  return from_accumulator(t);
+  return t;
 }
 
-Expr Numeric::finish_integer(const Expr& acc, const Expr& c) const {
+Expr Numeric::combine_integer(const Expr& acc, const Expr& c) const {
   const Halide::Type type = acc.type();
   const auto times = [&](const Expr& value, float scalar) {
     return scalar == 1.0f ? value : value * cast(type, Expr(modulo_2_64(scalar)));
   };
   Expr sum = times(acc, problem_.alpha);
   if (c.defined()) sum = sum + times(to_accumulator(c), problem_.beta);
-  return cast(storage_type(problem_.dtype), sum);
+  return sum;
 }
 
-Expr Numeric::finish_fractional(const Expr& acc, const Expr& c) const {
+Expr Numeric::combine_fractional(const Expr& acc, const Expr& c) const {
   const Halide::Type stored = storage_type(problem_.dtype);
   Expr sum = cast<double>(cast(stored, acc)) * Expr(static_cast<double>(problem_.alpha));
   if (c.defined()) sum = sum + cast<double>(c) * Expr(static_cast<double>(problem_.beta));
-  return truncate_and_saturate(stored, sum);
+  return cast(accumulator_type(problem_.dtype), truncate_and_saturate(stored, sum));
 }
 
 Expr Numeric::from_accumulator(const Expr& acc) const {
@@ -171,7 +194,7 @@ Expr Numeric::from_accumulator(const Expr& acc) const {
       return has_f16c_ ? reinterpret(Halide::UInt(16), cast(Halide::Float(16), acc))
                        : float_to_float16_in_integers(acc);
     default:
-      return acc;
+      return cast(storage_type(problem_.dtype), acc);
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <Halide.h>
 
+#include <vector>
+
 #include "core/problem.h"
 #include "core/target.h"
 
@@ -12,6 +14,9 @@ namespace gemmc {
 Halide::Type storage_type(DType dtype);
 Halide::Type accumulator_type(DType dtype);
 
+// a * b, which the fma pass (fma_pass.h) fuses with the sum that it is a term of, where the CPU can.
+Halide::Expr marked_product(const Halide::Expr& a, const Halide::Expr& b);
+
 class Numeric {
  public:
   Numeric(const Problem& problem, const Target& target);
@@ -20,13 +25,17 @@ class Numeric {
   Halide::Expr to_accumulator(const Halide::Expr& stored) const;
   // acc + a * b: one rounding for floats on CPUs with FMA, two without; modulo 2^bits for integers.
   Halide::Expr multiply_add(const Halide::Expr& acc, const Halide::Expr& a, const Halide::Expr& b) const;
-  // alpha * acc + beta * C as a stored element. `c` is a stored element, undefined where the problem has no C.
-  Halide::Expr finish(const Halide::Expr& acc, const Halide::Expr& c) const;
+  // The epilogue of alpha * acc + beta * C as a stored element. `added`: stored elements of C, where the problem has
+  // one, and of the operands of the epilogue's steps.
+  Halide::Expr finish(const Halide::Expr& acc, const std::vector<Halide::Expr>& added) const;
 
  private:
-  Halide::Expr finish_float(const Halide::Expr& acc, const Halide::Expr& c) const;
-  Halide::Expr finish_integer(const Halide::Expr& acc, const Halide::Expr& c) const;
-  Halide::Expr finish_fractional(const Halide::Expr& acc, const Halide::Expr& c) const;
+  // `c` is undefined where there is none.
+  Halide::Expr combine_float(const Halide::Expr& acc, const Halide::Expr& c) const;
+  Halide::Expr combine_integer(const Halide::Expr& acc, const Halide::Expr& c) const;
+  Halide::Expr combine_fractional(const Halide::Expr& acc, const Halide::Expr& c) const;
+  // One step of the epilogue; `operand` is an accumulator, undefined where the step reads none.
+  Halide::Expr step(const EpilogueStep& step, const Halide::Expr& value, const Halide::Expr& operand) const;
   Halide::Expr from_accumulator(const Halide::Expr& acc) const;
 
   const Problem& problem_;

@@ -61,8 +61,8 @@ struct TiledBuilder {
   const Numeric& numeric;
   Halide::Type summed;  // the accumulators' type
   int k, lanes;
-  Halide::ImageParam a, b, c;
-  bool has_c;
+  Halide::ImageParam a, b;
+  std::vector<AddedOperand> added;
   Func y;
   int updates = 0;
 
@@ -81,7 +81,7 @@ struct TiledBuilder {
 
     RDom at({{0, cols.size}, {0, rows.size}, {0, rows.count}, {0, cols.count}}, "at" + suffix);
     const Expr out_x = column(at.w, at.x), out_r = row(at.z, at.y);
-    y(out_x, out_r) = numeric.finish(acc(at.x, at.y, at.w, at.z), has_c ? c(out_x, out_r) : Expr());
+    y(out_x, out_r) = numeric.finish(acc(at.x, at.y, at.w, at.z), elements_at(added, out_x, out_r));
 
     const int vector = std::min(lanes, cols.size);
     RVar xi("xi"), xo("xo");
@@ -116,8 +116,7 @@ std::vector<HalideFunction> tiled_functions(const Problem& problem, const LoopFo
                        .lanes = schedule.lanes,
                        .a = Halide::ImageParam(stored, 2, "A"),
                        .b = Halide::ImageParam(stored, 2, "B"),
-                       .c = Halide::ImageParam(stored, 2, "C"),
-                       .has_c = form.has_c,
+                       .added = added_operands(form, stored),
                        .y = Func("Y")};
   Var x("x"), r("r");
   builder.y(x, r) = Halide::undef(stored);
@@ -128,9 +127,9 @@ std::vector<HalideFunction> tiled_functions(const Problem& problem, const LoopFo
   declare_matrix(builder.b, form.b, k, n);
   declare_matrix(builder.y.output_buffer(), form.y, m, n);
   std::vector<Halide::Argument> arguments = {builder.a, builder.b};
-  if (form.has_c) {
-    declare_matrix(builder.c, form.c, m, n);
-    arguments.push_back(builder.c);
+  for (const AddedOperand& operand : builder.added) {
+    declare_matrix(operand.buffer, operand.strides, m, n);
+    arguments.push_back(operand.buffer);
   }
   return {{"tiled", arguments, builder.y}};
 }

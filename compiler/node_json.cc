@@ -228,14 +228,35 @@ Status read_attributes(const Json& json, const std::string& where, std::vector<N
   return Status::ok();
 }
 
+// The constants of a step have the names of ONNX's attributes: "alpha" of leaky_relu, "min" and "max" of clip.
+Status read_epilogue_values(const Json& json, const std::string& where, EpilogueStep& step) {
+  const EpilogueRule* rule = find_epilogue_rule(step.op);
+  if (rule == nullptr) return Status::ok();  // validate() says so
+  step.values.assign(rule->defaults.begin(), rule->defaults.end());
+  for (const auto& [key, value] : json.items()) {
+    if (key == "op" || key == "axis" || key == "name") continue;
+    const auto place = std::find(rule->value_names.begin(), rule->value_names.end(), key);
+    if (place == rule->value_names.end()) {
+      const std::string values = fmt::format("{}", fmt::join(rule->value_names, ", "));
+      return Status::invalid(fmt::format("unknown field {} in {}; allowed: op, axis, name{}{}", in_quotes(key), where,
+                                         values.empty() ? "" : ", ", values));
+    }
+    NodeAttribute number;
+    GEMMC_RETURN_IF_ERROR(read_attribute("alpha", value, where + "." + key, number));
+    if (number.kind != NodeAttribute::Kind::kFloat) return expected(where + "." + key, "a number", value);
+    step.values[static_cast<size_t>(place - rule->value_names.begin())] = number.float_value;
+  }
+  drop_default_values(step);
+  return Status::ok();
+}
+
 Status read_epilogue_step(const Json& json, const std::string& where, EpilogueStep& step) {
   if (!json.is_object()) return expected(where, "an object with op, axis and name", json);
-  const Field fields[] = {
-      {"op", [&](const Json& value, const std::string& at) { return read_string(value, at, step.op); }},
-      {"axis", [&](const Json& value, const std::string& at) { return read_string(value, at, step.axis); }},
-      {"name", [&](const Json& value, const std::string& at) { return read_string(value, at, step.name); }},
-  };
-  return read_fields(json, where, fields);
+  const std::pair<const char*, std::string*> fields[] = {{"op", &step.op}, {"axis", &step.axis}, {"name", &step.name}};
+  for (const auto& [key, field] : fields) {
+    if (json.contains(key)) GEMMC_RETURN_IF_ERROR(read_string(json[key], where + "." + key, *field));
+  }
+  return read_epilogue_values(json, where, step);
 }
 
 Status read_order(const Json& json, const std::string& where, SummationOrder& order) {

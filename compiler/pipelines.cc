@@ -98,6 +98,26 @@ void declare_stride(Halide::Internal::Dimension dimension, const StrideExpr& str
   dimension.set_stride(fits ? Halide::Expr(static_cast<int32_t>(*value)) : Halide::Expr());
 }
 
+std::vector<AddedOperand> added_operands(const LoopForm& form, Halide::Type stored) {
+  std::vector<AddedOperand> added;
+  const auto add = [&](const std::string& name, const MatrixStrides& strides) {
+    Halide::ImageParam buffer(stored, 2, name);
+    declare_stride(buffer.dim(0), strides.col);
+    declare_stride(buffer.dim(1), strides.row);
+    added.push_back({buffer, strides});
+  };
+  if (form.has_c) add("C", form.c);
+  for (size_t i = 0; i < form.epilogue.size(); ++i) add(fmt::format("E{}", i), form.epilogue[i].strides);
+  return added;
+}
+
+std::vector<Halide::Expr> elements_at(const std::vector<AddedOperand>& added, const Halide::Expr& column,
+                                      const Halide::Expr& row) {
+  std::vector<Halide::Expr> elements;
+  for (const AddedOperand& operand : added) elements.push_back(operand.buffer(column, row));
+  return elements;
+}
+
 Expected<std::vector<Pipeline>> build_pipelines(const Problem& problem, const Schedule& schedule, const Target& target,
                                                 bool with_loop_nests) {
   GEMMC_RETURN_IF_ERROR(check_file_size_limit());

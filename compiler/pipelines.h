@@ -1,16 +1,17 @@
 // Problem + Schedule -> Halide pipelines as LLVM bitcode. No Halide type shows here.
 //
 // Flow: Schedule -> **pipelines** -> LLVM module. Called by compile.cc; the thunk (thunk.h) calls the functions.
-// Thread-safe. Buffers list the innermost dimension first, as Halide does: A(k, m), B(n, k), C(n, m), Y(n, m).
+// Thread-safe. Buffers list the innermost dimension first, as Halide does: A(k, m), B(n, k), C(n, m), Y(n, m), and
+// E(n, m) for each operand of the epilogue.
 // Buffers of 16-bit floats hold their bit patterns; "accumulator" is accumulator(problem.dtype).
 //
 // kTiled has one function, for one item of the batch, with every size and stride static:
-//   tiled(A, B, [C], Y)
+//   tiled(A, B, [C], [E...], Y)
 // kGeneral has functions over one block, mb <= mc rows, nb <= nc columns, kb <= kc products, with run-time sizes:
 //   pack_b(B (nb, kb), Bp (nr, kb, panels of nc))     Bp holds B's columns in panels of nr; columns past nb are not set
 //   convert_a(A (kb, mb), Ac (kb, mb))                only for 16-bit types: to accumulators, row stride kc
 //   multiply(A or Ac (kb, mb), Bp, acc (nr, mr, nc/nr, mc/mr), first, acc)   adds the products; from zero where first
-//   finish(acc, [C (nb, mb)], Y (nb, mb))             alpha, beta, C, rounding
+//   finish(acc, [C (nb, mb)], [E... (nb, mb)], Y (nb, mb))   alpha, beta, C, epilogue, rounding
 // The accumulator block has static strides 1, nr, nr*mr, mr*nc. Rows and columns past the block hold anything.
 #pragma once
 

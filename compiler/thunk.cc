@@ -78,6 +78,12 @@ struct MatrixValues {
   Value* col;
 };
 
+// The operands of one item of the batch.
+struct Operands {
+  MatrixValues a, b, y;
+  std::vector<MatrixValues> added;  // C, where there is one, and the operands of the epilogue
+};
+
 class ThunkBuilder {
  public:
   ThunkBuilder(llvm::Module& module, const Problem& problem, const LoopForm& form, const Schedule& schedule)
@@ -89,14 +95,14 @@ class ThunkBuilder {
         buffers_(module, builder_) {}
 
   llvm::Function* add_typed_entry(const std::string& symbol) {
-    std::vector<llvm::Type*> types(form_.has_c ? 4 : 3, builder_.getPtrTy());
+    std::vector<llvm::Type*> types(y_argument() + 1, builder_.getPtrTy());
     types.insert(types.end(), form_.dim_count + form_.stride_count, builder_.getInt64Ty());
     typed_ = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), types, false),
                                     llvm::Function::ExternalLinkage, symbol, module_);
-    // A and B are only read and never overlap Y. C may be Y, so nothing is said of those two.
+    // A and B are only read and never overlap Y. C and a full operand of the epilogue may be Y, so nothing is said of
+    // those.
     for (unsigned operand : {0u, 1u}) typed_->addParamAttr(operand, llvm::Attribute::NoAlias);
-    const unsigned y_argument = form_.has_c ? 3 : 2;
-    for (unsigned operand = 0; operand < y_argument; ++operand) {
+    for (unsigned operand = 0; operand < y_argument(); ++operand) {
       typed_->addParamAttr(operand, llvm::Attribute::ReadOnly);
     }
     builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", typed_));
@@ -107,10 +113,14 @@ class ThunkBuilder {
     m_ = size(form_.m);
     n_ = size(form_.n);
     k_ = size(form_.k);
-    MatrixValues a = matrix(typed_->getArg(0), form_.a);
-    MatrixValues b = matrix(typed_->getArg(1), form_.b);
-    MatrixValues c = form_.has_c ? matrix(typed_->getArg(2), form_.c) : MatrixValues{};
-    MatrixValues y = matrix(typed_->getArg(y_argument), form_.y);
+    Operands operands = {matrix(typed_->getArg(0), form_.a),
+                         matrix(typed_->getArg(1), form_.b),
+                         matrix(typed_->getArg(y_argument()), form_.y),
+                         {}};
+    for (const auto& [strides, has_batch] : added_operands()) {
+      const unsigned argument = 2 + static_cast<unsigned>(operands.added.size());
+      operands.added.push_back(matrix(typed_->getArg(argument), strides));
+    }
     const std::vector<BatchValues> batch = batch_values();
     // Where Y is empty there may be more items or blocks than one could count.
     llvm::BasicBlock* empty = llvm::BasicBlock::Create(module_.getContext(), "empty", typed_);
@@ -119,11 +129,11 @@ class ThunkBuilder {
     for (const BatchValues& axis : batch)
       is_empty = builder_.CreateOr(is_empty, builder_.CreateICmpEQ(axis.extent, i64(0)));
     leave_if(is_empty, empty);
-    emit_batch_loops(batch, 0, a, b, y, [&](const MatrixValues& a, const MatrixValues& b, const MatrixValues& y) {
+    emit_batch_loops(batch, 0, operands, [&](const Operands& item) {
       if (schedule_.family == Family::kTiled)
-        emit_tiled(a, b, c, y);
+        emit_tiled(item);
       else
-        emit_general_blocks(a, b, c, y);
+        emit_general_blocks(item);
     });
     builder_.CreateRet(builder_.getInt32(GEMMC_OK));
     return typed_;
@@ -147,23 +157,25 @@ class ThunkBuilder {
       builder_.SetInsertPoint(valid);
     };
     llvm::Type* pointer = builder_.getPtrTy();
+    // Callers that were compiled before a field was added may call kernels that do not read it.
+    const size_t needed = form_.epilogue.empty() ? offsetof(gemmc_call, epilogue) : sizeof(gemmc_call);
     Value* size_bytes = field(builder_.getInt64Ty(), offsetof(gemmc_call, size_bytes));
-    refuse_if(builder_.CreateICmpULT(size_bytes, builder_.getInt64(sizeof(gemmc_call))));
+    refuse_if(builder_.CreateICmpULT(size_bytes, builder_.getInt64(needed)));
     std::vector<Value*> arguments = {field(pointer, offsetof(gemmc_call, a)), field(pointer, offsetof(gemmc_call, b))};
     if (form_.has_c) arguments.push_back(field(pointer, offsetof(gemmc_call, c)));
-    arguments.push_back(field(pointer, offsetof(gemmc_call, y)));
-    const auto add_list = [&](size_t offset, int count) {
+    const auto add_list = [&](size_t offset, llvm::Type* type, int count) {
       if (count == 0) return;
       Value* list = field(pointer, offset);
       refuse_if(builder_.CreateIsNull(list));
       for (int i = 0; i < count; ++i) {
-        arguments.push_back(builder_.CreateLoad(
-            builder_.getInt64Ty(),
-            builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), list, static_cast<uint64_t>(i))));
+        arguments.push_back(
+            builder_.CreateLoad(type, builder_.CreateConstInBoundsGEP1_64(type, list, static_cast<uint64_t>(i))));
       }
     };
-    add_list(offsetof(gemmc_call, dims), form_.dim_count);
-    add_list(offsetof(gemmc_call, strides), form_.stride_count);
+    add_list(offsetof(gemmc_call, epilogue), pointer, static_cast<int>(form_.epilogue.size()));
+    arguments.push_back(field(pointer, offsetof(gemmc_call, y)));
+    add_list(offsetof(gemmc_call, dims), builder_.getInt64Ty(), form_.dim_count);
+    add_list(offsetof(gemmc_call, strides), builder_.getInt64Ty(), form_.stride_count);
     builder_.CreateRet(builder_.CreateCall(typed_, arguments));
     return uniform;
   }
@@ -174,8 +186,14 @@ class ThunkBuilder {
   };
 
   Value* i64(int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); }
-  unsigned first_dim_argument() const { return form_.has_c ? 4 : 3; }
-  Value* dim_argument(int index) { return typed_->getArg(first_dim_argument() + static_cast<unsigned>(index)); }
+  // The operands that are read after the sums, in the order of the arguments.
+  std::vector<EpilogueOperandForm> added_operands() const {
+    std::vector<EpilogueOperandForm> added = form_.epilogue;
+    if (form_.has_c) added.insert(added.begin(), {form_.c, false});
+    return added;
+  }
+  unsigned y_argument() const { return 2 + static_cast<unsigned>(added_operands().size()); }
+  Value* dim_argument(int index) { return typed_->getArg(y_argument() + 1 + static_cast<unsigned>(index)); }
 
   Value* size(const SizeExpr& expr) {
     Value* value = i64(expr.factor);
@@ -234,18 +252,26 @@ class ThunkBuilder {
     return builder_.CreateGEP(builder_.getInt8Ty(), base, bytes);
   }
 
-  using Item = std::function<void(const MatrixValues& a, const MatrixValues& b, const MatrixValues& y)>;
-  void emit_batch_loops(const std::vector<BatchValues>& batch, size_t axis, const MatrixValues& a,
-                        const MatrixValues& b, const MatrixValues& y, const Item& item) {
+  using Item = std::function<void(const Operands& operands)>;
+  void emit_batch_loops(const std::vector<BatchValues>& batch, size_t axis, const Operands& operands,
+                        const Item& item) {
     if (axis == batch.size()) {
-      item(a, b, y);
+      item(operands);
       return;
     }
     emit_loop(builder_, batch[axis].extent, i64(1), [&](Value* index) {
-      const auto at = [&](const MatrixValues& matrix, Value* stride) {
-        return MatrixValues{advance(matrix.base, builder_.CreateMul(index, stride)), matrix.row, matrix.col};
+      const auto move = [&](MatrixValues& matrix, Value* stride) {
+        matrix.base = advance(matrix.base, builder_.CreateMul(index, stride));
       };
-      emit_batch_loops(batch, axis + 1, at(a, batch[axis].a), at(b, batch[axis].b), at(y, batch[axis].y), item);
+      Operands moved = operands;
+      move(moved.a, batch[axis].a);
+      move(moved.b, batch[axis].b);
+      move(moved.y, batch[axis].y);
+      const std::vector<EpilogueOperandForm> added = added_operands();
+      for (size_t i = 0; i < added.size(); ++i) {
+        if (added[i].has_batch) move(moved.added[i], batch[axis].y);
+      }
+      emit_batch_loops(batch, axis + 1, moved, item);
     });
   }
 
@@ -258,11 +284,13 @@ class ThunkBuilder {
     builder_.CreateCall(function, arguments);
   }
 
-  void emit_tiled(const MatrixValues& a, const MatrixValues& b, const MatrixValues& c, const MatrixValues& y) {
-    std::vector<Value*> arguments = {buffers_.make(a.base, {{k_, a.col}, {m_, a.row}}),
-                                     buffers_.make(b.base, {{n_, b.col}, {k_, b.row}})};
-    if (form_.has_c) arguments.push_back(buffers_.make(c.base, {{n_, c.col}, {m_, c.row}}));
-    arguments.push_back(buffers_.make(y.base, {{n_, y.col}, {m_, y.row}}));
+  void emit_tiled(const Operands& item) {
+    std::vector<Value*> arguments = {buffers_.make(item.a.base, {{k_, item.a.col}, {m_, item.a.row}}),
+                                     buffers_.make(item.b.base, {{n_, item.b.col}, {k_, item.b.row}})};
+    for (const MatrixValues& added : item.added) {
+      arguments.push_back(buffers_.make(added.base, {{n_, added.col}, {m_, added.row}}));
+    }
+    arguments.push_back(buffers_.make(item.y.base, {{n_, item.y.col}, {m_, item.y.row}}));
     call("tiled", arguments);
   }
 
@@ -296,12 +324,13 @@ class ThunkBuilder {
     return builder_.CreateUDiv(builder_.CreateAdd(extent, i64(tile - 1)), i64(tile));
   }
 
-  void emit_general_blocks(const MatrixValues& a, const MatrixValues& b, const MatrixValues& c, const MatrixValues& y) {
+  void emit_general_blocks(const Operands& item) {
     const Schedule& s = schedule_;
+    const auto& [a, b, y, added] = item;
     std::vector<Value*> m_strides = {a.row, y.row}, n_strides = {b.col, y.col};
-    if (form_.has_c) {
-      m_strides.push_back(c.row);
-      n_strides.push_back(c.col);
+    for (const MatrixValues& matrix : added) {
+      m_strides.push_back(matrix.row);
+      n_strides.push_back(matrix.col);
     }
     Value* mc = block_size(s.mc, m_strides);
     Value* nc = block_size(s.nc, n_strides);
@@ -340,7 +369,9 @@ class ThunkBuilder {
                {a_buffer, packed_buffer, buffers_.make(sums, sum_dims), is_first, buffers_.make(sums, sum_dims)});
         });
         std::vector<Value*> arguments = {buffers_.make(sums, sum_dims)};
-        if (form_.has_c) arguments.push_back(buffers_.make(at(c, m0, n0), {{nb, c.col}, {mb, c.row}}));
+        for (const MatrixValues& matrix : added) {
+          arguments.push_back(buffers_.make(at(matrix, m0, n0), {{nb, matrix.col}, {mb, matrix.row}}));
+        }
         arguments.push_back(buffers_.make(at(y, m0, n0), {{nb, y.col}, {mb, y.row}}));
         call("finish", arguments);
       });

@@ -19,6 +19,10 @@ void drop_what_changes_no_code(Problem& p) {
   for (Operand* operand : {&p.a, &p.b, p.c ? &*p.c : nullptr}) {
     if (operand != nullptr) operand->is_constant = false;
   }
+  for (EpilogueStep& step : p.epilogue) {
+    step.name.clear();
+    if (step.op == "residual") step = {.op = "bias", .axis = "mn", .name = ""};
+  }
   for_each_dim(p, [](Dim& dim) { dim = dim.is_static() ? Dim::fixed(dim.size) : Dim::runtime(dim.name); });
 }
 
@@ -109,7 +113,7 @@ void drop_dense_strides(Problem& p) {
 // and Y stand in the same order.
 void fold_static_batches_into_m(Problem& p) {
   const bool is_dense = p.a.strides.empty() && p.y_strides.empty();
-  if (p.b.shape.size() != 2 || p.a.shape.size() < 3 || !is_dense) return;
+  if (p.b.shape.size() != 2 || p.a.shape.size() < 3 || !is_dense || reads_rows(p.epilogue)) return;
   int64_t folded = 1;
   Shape runtime_batches;
   for (size_t i = 0; i + 2 < p.a.shape.size(); ++i) {

@@ -26,6 +26,7 @@ class Builder {
     add_c();
     fold_batches_into_m();
     add_y();
+    add_epilogue();
     form_.dim_count = static_cast<int>(dim_index_.size());
     return std::move(form_);
   }
@@ -90,7 +91,7 @@ class Builder {
                                         [](const Stride& s) { return s.kind == Stride::Kind::kDense; });
     const bool b_is_one = std::all_of(form_.batch.begin(), form_.batch.end(),
                                       [](const BatchAxis& axis) { return axis.b_extent == SizeExpr::fixed(1); });
-    if (!a_is_dense || !b_is_one || !p_.y_strides.empty()) return;
+    if (!a_is_dense || !b_is_one || !p_.y_strides.empty() || reads_rows(p_.epilogue)) return;
     for (const BatchAxis& axis : form_.batch) form_.m = axis.a_extent * form_.m;
     form_.batch.clear();
   }
@@ -115,6 +116,28 @@ class Builder {
     }
     form_.y.row = stride(given(batch_rank), form_.n);
     form_.y.col = stride(given(batch_rank + 1), SizeExpr::fixed(1));
+  }
+
+  void add_epilogue() {
+    const StrideExpr zero{-1, SizeExpr::fixed(0)}, one{-1, SizeExpr::fixed(1)};
+    for (const EpilogueStep& step : p_.epilogue) {
+      switch (operand_kind(step)) {
+        case EpilogueOperandKind::kNone:
+          break;
+        case EpilogueOperandKind::kScalar:
+          form_.epilogue.push_back({{zero, zero}});
+          break;
+        case EpilogueOperandKind::kColumns:
+          form_.epilogue.push_back({{zero, one}});
+          break;
+        case EpilogueOperandKind::kRows:
+          form_.epilogue.push_back({{one, zero}});
+          break;
+        case EpilogueOperandKind::kFull:
+          form_.epilogue.push_back({form_.y, true});
+          break;
+      }
+    }
   }
 
   const Problem& p_;

@@ -50,6 +50,11 @@ struct MatrixStrides {
   StrideExpr row, col;
 };
 
+struct EpilogueOperandForm {
+  MatrixStrides strides;   // 0 where it is broadcast
+  bool has_batch = false;  // its items lie as Y's do; else every item reads the same
+};
+
 struct LoopForm {
   int dim_count = 0;     // run-time dimensions the call gives
   int stride_count = 0;  // run-time strides the call gives, in the order A, B, C, Y, outermost dimension first
@@ -57,6 +62,8 @@ struct LoopForm {
   SizeExpr m, n, k;
   MatrixStrides a, b, c, y;  // a stride of C is 0 where C is broadcast; C has no batch
   bool has_c = false;
+  // The operands of the epilogue's steps that read one, in order, which is that of the call.
+  std::vector<EpilogueOperandForm> epilogue;
   // Batch strides of Y, one per axis; empty: dense, from the extents decided at the call.
   std::vector<StrideExpr> y_batch;
 };

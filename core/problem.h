@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/dtype.h"
+#include "core/epilogue.h"
 #include "core/status.h"
 
 namespace gemmc {
@@ -77,14 +78,6 @@ enum class Operator { kGemm, kMatMul };
 // kByK: acc = fma(a_k, b_k, acc) for k = 0, 1, 2, ... per element, the same bits from every kernel.
 enum class SummationOrder { kAny, kByK };
 
-// One step applied to the accumulator before its one rounding. What each op takes is checked in validate().
-struct EpilogueStep {
-  std::string op;    // "bias", "relu", "gelu", ...
-  std::string axis;  // "n", "m", "mn" or "" (scalar or none)
-  std::string name;  // the operand's name, for steps that read one
-  bool operator==(const EpilogueStep&) const = default;
-};
-
 struct Problem {
   Operator op = Operator::kGemm;
   DType dtype = DType::kFloat32;
@@ -97,7 +90,7 @@ struct Problem {
   float alpha = 1.0f;
   float beta = 1.0f;
   SummationOrder order = SummationOrder::kAny;
-  std::vector<EpilogueStep> epilogue;
+  std::vector<EpilogueStep> epilogue;  // applied after alpha, beta and C
   // Equal fields, so that what parse_problem() makes of a printed problem is equal to it: any NaN equals any other in
   // alpha and beta, and -0 differs from 0.
   bool operator==(const Problem& other) const;
@@ -110,7 +103,7 @@ struct Problem {
 // its strides).
 Status validate(const Problem& problem);
 
-// What exists in the language of problems but no kernel can do yet (epilogues, narrower storage): "... not built yet".
+// What exists in the language of problems but no kernel can do yet (narrower storage): "... not built yet".
 Status refuse_unbuilt(const Problem& problem);
 
 // A problem written one way, so that equal kernels get equal keys, and the names its run-time arguments had.
@@ -126,7 +119,8 @@ struct CanonicalProblem {
 // time batch stride, or (M, K) where B is a matrix; C of unknown rank becomes (M, N) with two run-time strides; a run-
 // time K that must equal a known or another K is replaced by it everywhere; strides that are what dense ones would be
 // are dropped; run-time dimensions are renamed d0, d1, ... in order of appearance; hints, `is_constant` and the order
-// of sums of integers are dropped, since they do not change the code. Requires a valid problem.
+// of sums of integers, names of epilogue operands and constants of steps that are the defaults are dropped, since they
+// do not change the code; a residual is a full bias. Requires a valid problem.
 CanonicalProblem canonical(const Problem& problem);
 
 // The index into the call's `dims` of a run-time dimension of a canonical problem: "d7" -> 7.

@@ -146,7 +146,10 @@ class Printer {
     if (steps.empty()) return;
     std::string text;
     for (const EpilogueStep& step : steps) {
-      append(text, ",", percent_encoded(step.op, ":,"));
+      append(text, ",", percent_encoded(step.op, ":,()"));
+      std::string values;
+      for (const float value : step.values) append(values, ";", float_text(value));
+      if (!values.empty()) text += fmt::format("({})", values);
       if (!step.axis.empty() || !step.name.empty()) text += fmt::format(":{}", percent_encoded(step.axis, ":,"));
       if (!step.name.empty()) text += fmt::format(":{}", percent_encoded(step.name, ":,"));
     }

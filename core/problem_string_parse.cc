@@ -201,6 +201,13 @@ Status read_float(std::string_view value, float& result) {
   return Status::invalid("expected a number that fits float32, inf, -inf or nan, found " + in_quotes(value));
 }
 
+Status read_encoded(std::string_view encoded, std::string& decoded) {
+  std::optional<std::string> text = percent_decoded(encoded);
+  if (!text) return Status::invalid(in_quotes(encoded) + " has a '%' without two hexadecimal digits");
+  decoded = *std::move(text);
+  return Status::ok();
+}
+
 Status read_order(std::string_view value, SummationOrder& order) {
   if (value != "k" && value != "any") {
     return Status::invalid("unknown order " + in_quotes(value) + "; allowed: k, any");
@@ -219,16 +226,32 @@ Status for_each_entry(std::string_view list, Read read) {
   return Status::ok();
 }
 
+// "clip(0;6)" -> op and values.
+Status read_op(std::string_view text, EpilogueStep& step) {
+  const size_t open = std::min(text.find('('), text.size());
+  GEMMC_RETURN_IF_ERROR(read_encoded(text.substr(0, open), step.op));
+  if (open == text.size()) return Status::ok();
+  if (!text.ends_with(')')) {
+    return Status::invalid("epilogue step " + in_quotes(text) + " has no ')' after its values");
+  }
+  Scanner scanner(text.substr(open + 1, text.size() - open - 2));
+  do {
+    const std::string_view value = scanner.take_while([](char c) { return c != ';'; });
+    GEMMC_RETURN_IF_ERROR(read_float(value, step.values.emplace_back()));
+  } while (scanner.accept(";"));
+  drop_default_values(step);
+  return Status::ok();
+}
+
 Status read_epilogue(std::string_view value, std::vector<EpilogueStep>& steps) {
   return for_each_entry(value, [&](std::string_view entry) {
     EpilogueStep step;
     Scanner scanner(entry);
-    for (std::string* field : {&step.op, &step.axis, &step.name}) {
-      const std::string_view encoded = scanner.take_while([](char c) { return c != ':'; });
-      std::optional<std::string> decoded = percent_decoded(encoded);
-      if (!decoded) return Status::invalid(in_quotes(encoded) + " has a '%' without two hexadecimal digits");
-      *field = *std::move(decoded);
+    const auto next_field = [&] { return scanner.take_while([](char c) { return c != ':'; }); };
+    GEMMC_RETURN_IF_ERROR(read_op(next_field(), step));
+    for (std::string* field : {&step.axis, &step.name}) {
       if (!scanner.accept(":")) break;
+      GEMMC_RETURN_IF_ERROR(read_encoded(next_field(), *field));
     }
     if (!scanner.at_end()) {
       return Status::invalid("epilogue step " + in_quotes(entry) + " has too many fields; allowed: op:axis:name");

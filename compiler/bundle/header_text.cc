@@ -30,8 +30,8 @@ constexpr char kRules[] = R"( *
  * not broadcast, and then write nothing.
  *
  * Arrays are row-major unless strides are given. Sizes and strides are in elements; a stride of 0 repeats an
- * operand. Old contents of Y do not matter. Y may be C's buffer with the same layout; no other overlap of Y with an
- * operand is allowed. A call keeps no state and allocates nothing: any thread may call any kernel at any time.
+ * operand. Old contents of Y do not matter. Y may be the buffer of C, or of an operand that is laid out as Y, with
+ * the same layout; no other overlap of Y with an operand is allowed. A call keeps no state and allocates nothing: any thread may call any kernel at any time.
  *
 )";
 
@@ -73,11 +73,18 @@ void write_contract(const Bundle& bundle, size_t index, const std::vector<std::s
   const auto size = [&](const SizeExpr& expr) { return describe_size(expr, arguments.dims); };
   out += fmt::format("/* {}: {}\n", artifact.symbol, comment_text(print_problem(problem)));
   comment_line(out);
-  comment_line(out, describe_formula(problem));
-  for (const char operand : {'A', 'B', 'C', 'Y'}) {
-    if (operand == 'C' && !problem.c) continue;
+  comment_line(out, describe_formula(problem, arguments));
+  const auto describe = [&](char operand) {
     comment_line(out, fmt::format("  {}  {}", operand, describe_operand(problem, operand, arguments)));
+  };
+  describe('A');
+  describe('B');
+  if (problem.c) describe('C');
+  const std::vector<std::string> added = describe_epilogue_operands(problem, arguments);
+  for (size_t i = 0; i < added.size(); ++i) {
+    comment_line(out, fmt::format("  {}  {}", arguments.epilogue[i], added[i]));
   }
+  describe('Y');
   comment_line(out, fmt::format("  M = {}, N = {}, K = {}", size(form.m), size(form.n), size(form.k)));
   if (problem.dtype == DType::kBFloat16 || problem.dtype == DType::kFloat16) {
     comment_line(out, fmt::format("  uint16_t holds the bits of a {}", name(problem.dtype)));
@@ -102,6 +109,7 @@ void write_prototypes(const Artifact& artifact, const KernelArguments& arguments
   const std::string_view type = c_type(artifact.problem.dtype);
   std::string parameters = fmt::format("const {0}* a, const {0}* b", type);
   if (artifact.problem.c) parameters += fmt::format(", const {}* c", type);
+  for (const std::string& operand : arguments.epilogue) parameters += fmt::format(", const {}* {}", type, operand);
   parameters += fmt::format(", {}* y", type);
   for (const auto* names : {&arguments.dims, &arguments.strides}) {
     for (const std::string& argument : *names) parameters += ", int64_t " + argument;

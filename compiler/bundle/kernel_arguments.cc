@@ -19,6 +19,25 @@ void name_strides(const Strides& strides, char operand, std::vector<std::string>
   }
 }
 
+// "float32 [dim_batch, 128]"
+std::string describe_shape(DType dtype, const Shape& shape, const KernelArguments& arguments) {
+  std::vector<std::string> sizes;
+  for (const Dim& dim : shape) {
+    if (dim.is_static()) {
+      sizes.push_back(std::to_string(dim.size));
+    } else if (dim.name.starts_with("max(")) {
+      // Of Y only: two batch dimensions of A and B that broadcast, "max(d0,d1)".
+      const std::string_view both = std::string_view(dim.name).substr(4, dim.name.size() - 5);
+      const size_t comma = both.find(',');
+      sizes.push_back(fmt::format("broadcast of {} and {}", arguments.dims[dim_index(both.substr(0, comma))],
+                                  arguments.dims[dim_index(both.substr(comma + 1))]));
+    } else {
+      sizes.push_back(arguments.dims[dim_index(dim.name)]);
+    }
+  }
+  return fmt::format("{} [{}]", name(dtype), fmt::join(sizes, ", "));
+}
+
 std::string factor_text(float factor) { return factor == 1.0f ? "" : fmt::format("{} * ", factor); }
 
 }  // namespace
@@ -31,6 +50,10 @@ KernelArguments kernel_arguments(const Problem& problem, const std::vector<std::
     std::string parameter = has_name ? "dim_" + c_identifier(dim_names[i]) : fmt::format("dim_{}", i);
     while (std::find(arguments.dims.begin(), arguments.dims.end(), parameter) != arguments.dims.end()) parameter += '_';
     arguments.dims.push_back(std::move(parameter));
+  }
+  for (const EpilogueStep& step : problem.epilogue) {
+    if (operand_kind(step) == EpilogueOperandKind::kNone) continue;
+    arguments.epilogue.push_back(fmt::format("e{}_{}", arguments.epilogue.size(), step.op));
   }
   name_strides(problem.a.strides, 'A', arguments.strides);
   name_strides(problem.b.strides, 'B', arguments.strides);
@@ -54,21 +77,8 @@ std::string describe_operand(const Problem& problem, char operand, const KernelA
                                           : nullptr;
   const Shape shape = given != nullptr ? given->shape : output_shape(problem);
   const Strides& strides = given != nullptr ? given->strides : problem.y_strides;
-  std::vector<std::string> sizes, steps;
-  for (const Dim& dim : shape) {
-    if (dim.is_static()) {
-      sizes.push_back(std::to_string(dim.size));
-    } else if (dim.name.starts_with("max(")) {
-      // Of Y only: two batch dimensions of A and B that broadcast, "max(d0,d1)".
-      const std::string_view both = std::string_view(dim.name).substr(4, dim.name.size() - 5);
-      const size_t comma = both.find(',');
-      sizes.push_back(fmt::format("broadcast of {} and {}", arguments.dims[dim_index(both.substr(0, comma))],
-                                  arguments.dims[dim_index(both.substr(comma + 1))]));
-    } else {
-      sizes.push_back(arguments.dims[dim_index(dim.name)]);
-    }
-  }
-  std::string text = fmt::format("{} [{}]", name(problem.dtype), fmt::join(sizes, ", "));
+  const std::string text = describe_shape(problem.dtype, shape, arguments);
+  std::vector<std::string> steps;
   if (strides.empty()) return text;
   for (size_t i = 0; i < strides.size(); ++i) {
     switch (strides[i].kind) {
@@ -86,12 +96,45 @@ std::string describe_operand(const Problem& problem, char operand, const KernelA
   return text + fmt::format(" with strides ({})", fmt::join(steps, ", "));
 }
 
-std::string describe_formula(const Problem& problem) {
-  std::string text = "Y = " + factor_text(problem.alpha);
+std::vector<std::string> describe_epilogue_operands(const Problem& problem, const KernelArguments& arguments) {
+  std::vector<std::string> texts;
+  const Shape y = output_shape(problem);
+  for (const EpilogueStep& step : problem.epilogue) {
+    switch (operand_kind(step)) {
+      case EpilogueOperandKind::kNone:
+        break;
+      case EpilogueOperandKind::kScalar:
+        texts.push_back(describe_shape(problem.dtype, {}, arguments));
+        break;
+      case EpilogueOperandKind::kColumns:
+        texts.push_back(describe_shape(problem.dtype, {y.back()}, arguments));
+        break;
+      case EpilogueOperandKind::kRows:
+        texts.push_back(describe_shape(problem.dtype, {y[y.size() - 2]}, arguments));
+        break;
+      case EpilogueOperandKind::kFull:
+        texts.push_back(describe_operand(problem, 'Y', arguments) + ", laid out as Y");
+        break;
+    }
+  }
+  return texts;
+}
+
+std::string describe_formula(const Problem& problem, const KernelArguments& arguments) {
+  std::string text = factor_text(problem.alpha);
   text += problem.trans_a ? "transpose(A) " : "A ";
   text += problem.trans_b ? "transpose(B)" : "B";
   if (problem.c) text += " + " + factor_text(problem.beta) + "C";
-  return text;
+  auto operand = arguments.epilogue.begin();
+  for (const EpilogueStep& step : problem.epilogue) {
+    if (operand_kind(step) == EpilogueOperandKind::kNone) {
+      const std::vector<float> values = epilogue_values(step);
+      text = fmt::format("{}({}{}{})", step.op, text, values.empty() ? "" : ", ", fmt::join(values, ", "));
+    } else {
+      text = step.op == "scale" ? fmt::format("({}) * {}", text, *operand++) : fmt::format("{} + {}", text, *operand++);
+    }
+  }
+  return "Y = " + text;
 }
 
 }  // namespace gemmc

@@ -10,6 +10,8 @@
 namespace gemmc {
 
 struct KernelArguments {
+  // Of the epilogue's steps that read an operand, as C parameter names: "e0_bias".
+  std::vector<std::string> epilogue;
   std::vector<std::string> dims;     // C parameter names: "dim_batch"
   std::vector<std::string> strides;  // C parameter names: "stride_a0", dimension 0 of A
 };
@@ -21,10 +23,13 @@ KernelArguments kernel_arguments(const Problem& problem, const std::vector<std::
 // "float32 [dim_batch, 128, 384]", with strides where they are not dense, for each operand and Y.
 std::string describe_operand(const Problem& problem, char operand, const KernelArguments& arguments);
 
+// The same for the operands of the epilogue, in the order of arguments.epilogue.
+std::vector<std::string> describe_epilogue_operands(const Problem& problem, const KernelArguments& arguments);
+
 // "12 * dim_batch"
 std::string describe_size(const SizeExpr& size, const std::vector<std::string>& dims);
 
-// "Y = 0.5 * A transpose(B) + C"
-std::string describe_formula(const Problem& problem);
+// "Y = gelu(0.5 * A transpose(B) + C + e0_bias)"
+std::string describe_formula(const Problem& problem, const KernelArguments& arguments);
 
 }  // namespace gemmc

@@ -22,6 +22,7 @@ Json kernel_json(const Artifact& artifact) {
           {"object", artifact.symbol + ".o"},
           {"bytes", artifact.object.size()},
           {"problem", print_problem(artifact.problem)},
+          {"epilogue", arguments.epilogue},
           {"dim_count", arguments.dims.size()},
           {"strides", arguments.strides},
           {"target", artifact.target.to_string()},

@@ -31,9 +31,10 @@ typedef enum gemmc_status {
 
 /* The arguments of a kernel's uniform entry, `int32_t NAME_call(const gemmc_call*)`. Fill unused fields with zero.
  * The kernel reads the struct only during the call and keeps no pointer. All sizes and strides are in elements.
- * Y may be the same buffer as C with the same layout; any other overlap of Y with an operand is undefined. */
+ * Y may be the same buffer as C, or as a full operand of the epilogue, with the same layout; any other overlap of Y
+ * with an operand is undefined. */
 typedef struct gemmc_call {
-  uint64_t size_bytes; /* sizeof(gemmc_call) of the caller; a kernel refuses a smaller struct than it knows */
+  uint64_t size_bytes; /* sizeof(gemmc_call) of the caller; a kernel refuses a struct without a field that it reads */
   const void* a;
   const void* b;
   const void* c; /* ignored by kernels without C */
@@ -45,6 +46,7 @@ typedef struct gemmc_call {
   void* scratch;
   uint64_t scratch_bytes;
   void* parallel_context;
+  const void* const* epilogue; /* the operands of the epilogue's steps, in their order; may be NULL if none */
 } gemmc_call;
 
 typedef int32_t (*gemmc_kernel_entry)(const gemmc_call* call);
@@ -77,8 +79,8 @@ void gemmc_session_free(gemmc_session* session);
 gemmc_status gemmc_session_kernel(gemmc_session* session, const char* description, gemmc_kernel** kernel);
 void gemmc_kernel_release(gemmc_kernel* kernel);
 
-/* Runs the kernel on the calling thread. Checks what the kernel itself checks, and that reserved fields are zero; the
- * message says which dimension is wrong. Any refusal is GEMMC_INVALID_ARGUMENT and leaves Y untouched. */
+/* Runs the kernel on the calling thread. Checks what the kernel itself checks, that reserved fields are zero, and that
+ * Y does not overlap an operand in a way that is not allowed; the message says what is wrong. Any refusal is GEMMC_INVALID_ARGUMENT and leaves Y untouched. */
 gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const gemmc_call* call);
 /* The functions below answer NULL or 0 for a kernel or an index that is none.
  * The uniform entry itself, for callers that want no indirection. Valid while the kernel is not released. */
@@ -90,6 +92,8 @@ const char* gemmc_kernel_symbol(const gemmc_kernel* kernel);
 size_t gemmc_kernel_dim_count(const gemmc_kernel* kernel);
 const char* gemmc_kernel_dim_name(const gemmc_kernel* kernel, size_t index);
 size_t gemmc_kernel_stride_count(const gemmc_kernel* kernel);
+/* How many operands the steps of the epilogue read: the pointers that a call must give in `epilogue`. */
+size_t gemmc_kernel_epilogue_count(const gemmc_kernel* kernel);
 /* What the description asked for beside this kernel and is not built yet ("training: ..."), one line for people; "" if
  * nothing. Valid while the kernel is not released. */
 const char* gemmc_kernel_note(const gemmc_kernel* kernel);

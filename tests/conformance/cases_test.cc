@@ -39,7 +39,7 @@ void run_case(const Case& test_case, Campaign& campaign) {
   for (const Problem& variant : variants) {
     const auto make = [&test_case, variant] { return instance_of(test_case, variant); };
     const bool c_is_known = !variant.c || variant.c->has_known_rank;
-    EXPECT_TRUE(!test_case.hints.y_is_c || !c_is_known || make().allows_in_place());
+    EXPECT_TRUE(!test_case.hints.y_is_c || !c_is_known || make().in_place_operand() != nullptr);
     for (int i = 0; i < test_case.hints.repeat; ++i) {
       if (!campaign.run(make, options)) break;
     }

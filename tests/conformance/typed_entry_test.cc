@@ -3,7 +3,9 @@
 // tests/abi.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
+#include <tuple>
 
 #include "core/problem_string.h"
 #include "tests/conformance/counts.h"
@@ -28,13 +30,18 @@ constexpr int kProblemsOfEachFamily = 5;
 // machine.
 void* typed = nullptr;
 
-int32_t call_without_c(const gemmc_call* call) {
-  return reinterpret_cast<int32_t (*)(const void*, const void*, void*)>(typed)(call->a, call->b, call->y);
-}
+bool typed_has_c = false;
+size_t typed_epilogue = 0;
 
-int32_t call_with_c(const gemmc_call* call) {
-  return reinterpret_cast<int32_t (*)(const void*, const void*, const void*, void*)>(typed)(call->a, call->b, call->c,
-                                                                                            call->y);
+int32_t call_typed(const gemmc_call* call) {
+  // More pointers than the function takes do no harm: they stay in their registers.
+  std::array<const void*, 8> pointers = {call->a, call->b};
+  size_t count = 2;
+  if (typed_has_c) pointers[count++] = call->c;
+  for (size_t i = 0; i < typed_epilogue; ++i) pointers.at(count++) = call->epilogue[i];
+  pointers.at(count) = call->y;
+  using P = const void*;
+  return std::apply(reinterpret_cast<int32_t (*)(P, P, P, P, P, P, P, P)>(typed), pointers);
 }
 
 struct Drawn {
@@ -80,11 +87,12 @@ TEST_P(TypedEntryTest, GivesTheUniformEntrysBytes) {
     SCOPED_TRACE(instance.repeat + " --schedule='" + drawn.artifact.schedule + "'");
     const gemmc_kernel_entry uniform = library->entry(drawn.artifact.symbol);
     typed = library->address(drawn.artifact.symbol);
+    typed_has_c = drawn.artifact.problem.c.has_value();
+    typed_epilogue = instance.epilogue.size();
     ASSERT_TRUE(uniform != nullptr && typed != nullptr) << drawn.artifact.symbol;
     for (const Placement& placement : placements(instance, false, 0)) {
       const RunResult expected = run.run(uniform, instance, placement, within_bounds);
-      const RunResult found =
-          run.run(drawn.artifact.problem.c ? call_with_c : call_without_c, instance, placement, within_bounds);
+      const RunResult found = run.run(call_typed, instance, placement, within_bounds);
       EXPECT_EQ(expected.failure, "") << placement.text();
       EXPECT_EQ(found.failure, "") << placement.text();
       EXPECT_EQ(found.y, expected.y) << placement.text();

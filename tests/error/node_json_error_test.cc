@@ -134,6 +134,9 @@ TEST(NodeJsonError, Fields) {
   expect_error(with_fields(R"("epilogue": ["gelu"])"), "epilogue[0] is \"gelu\"");
   expect_error(with_fields(R"("epilogue": [{"op": "gelu"}, {"op": 1}])"), "epilogue[1].op is 1");
   expect_error(with_fields(R"("epilogue": [{"op": "gelu", "alpha": 1}])"), "unknown field 'alpha' in epilogue[0]");
+  expect_error(with_fields(R"("epilogue": [{"op": "clip", "alpha": 1}])"), "allowed: op, axis, name, min, max");
+  expect_error(with_fields(R"("epilogue": [{"op": "clip", "min": "0"}])"),
+               "epilogue[0].min is \"0\"; allowed: a number");
 }
 
 TEST(NodeJsonError, ToolKeysTwice) {

@@ -10,7 +10,7 @@
 #include "core/problem_string.h"
 #include "core/target.h"
 #include "schedules/family_table.h"
-#include "tests/support/resolved_loops.h"
+#include "core/resolved_loops.h"
 
 namespace gemmc::testing {
 namespace {

@@ -89,7 +89,8 @@ Extents runtime_strides(const Instance& instance, const Problem& canonical, cons
 
 // Fills in the call. What the library plans is used as it is, so that a fault in it shows as a wrong result; only the
 // run-time strides are the instance's own.
-void plan(Instance& instance, const ArrayShapes& shapes) {
+void plan(Instance& instance, ArrayShapes shapes) {
+  for (const InstanceOperand& operand : instance.epilogue) shapes.epilogue.push_back(operand.shape);
   const auto fail = [&](const std::string& what) {
     throw std::runtime_error(
         fmt::format("{} with {}: {}", print_problem(instance.problem), print_shapes(shapes), what));
@@ -105,6 +106,20 @@ void plan(Instance& instance, const ArrayShapes& shapes) {
   instance.call_strides = runtime_strides(instance, plan->canonical.problem, plan->strides);
   if (instance.call_strides.size() != plan->strides.size()) {
     fail("the plan has another number of run-time strides than the problem");
+  }
+}
+
+Extents epilogue_shape(const Problem& problem, EpilogueOperandKind kind, const Extents& y_shape) {
+  const bool b_is_vector = problem.b.has_known_rank && problem.b.shape.size() == 1;
+  switch (kind) {
+    case EpilogueOperandKind::kColumns:
+      return {y_shape.back()};
+    case EpilogueOperandKind::kRows:
+      return {y_shape[y_shape.size() - (b_is_vector ? 1 : 2)]};
+    case EpilogueOperandKind::kFull:
+      return y_shape;
+    default:
+      return {};
   }
 }
 
@@ -125,8 +140,15 @@ std::string print_shape(const Extents& shape) {
 
 }  // namespace
 
-bool Instance::allows_in_place() const {
-  return c && problem.c->has_known_rank && c->shape == y_shape && c->strides == y_strides;
+const InstanceOperand* Instance::in_place_operand() const {
+  if (c && problem.c->has_known_rank && c->shape == y_shape && c->strides == y_strides) return &*c;
+  size_t operand = 0;
+  for (const EpilogueStep& step : problem.epilogue) {
+    const EpilogueOperandKind kind = operand_kind(step);
+    if (kind == EpilogueOperandKind::kFull) return &epilogue[operand];
+    if (kind != EpilogueOperandKind::kNone) ++operand;
+  }
+  return nullptr;
 }
 
 oracle::Type oracle_type(DType dtype) {
@@ -170,6 +192,15 @@ Instance make_instance(const Problem& problem, const ArrayShapes& shapes, uint64
   // C laid out like Y where the problem allows it, so that it can be run in place.
   if (instance.c && instance.c->shape == instance.y_shape && problem.c->strides == problem.y_strides) {
     instance.c->strides = instance.y_strides;
+  }
+  for (const EpilogueStep& step : problem.epilogue) {
+    const EpilogueOperandKind kind = operand_kind(step);
+    if (kind == EpilogueOperandKind::kNone) continue;
+    InstanceOperand& operand = instance.epilogue.emplace_back();
+    operand.shape = epilogue_shape(problem, kind, instance.y_shape);
+    operand.strides =
+        kind == EpilogueOperandKind::kFull ? instance.y_strides : oracle::View::dense_strides(operand.shape);
+    operand.values = random_values(type, element_count(operand.shape), random);
   }
   plan(instance, shapes);
   return instance;

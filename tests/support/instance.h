@@ -24,14 +24,16 @@ struct Instance {
   Problem problem;
   InstanceOperand a, b;
   std::optional<InstanceOperand> c;
+  std::vector<InstanceOperand> epilogue;  // of the steps that read an operand, in order
   std::vector<int64_t> y_shape, y_strides;
   // The kernel's arguments. Outer axes only where operands of unknown rank broadcast unevenly.
   std::vector<int64_t> call_dims, call_strides;
   std::vector<CallPlan::OuterAxis> outer;
   std::string repeat;  // the command that makes this instance again
 
-  // Whether Y may be C's buffer: C is full and laid out like Y.
-  bool allows_in_place() const;
+  // The operand whose buffer Y may be, if there is one: C, or an operand of the epilogue, that is full and laid out
+  // like Y.
+  const InstanceOperand* in_place_operand() const;
 };
 
 // Chooses run-time strides and values at random by `seed`. Throws std::runtime_error where the shapes do not fit the
@@ -47,7 +49,7 @@ struct GivenOperand {
 struct GivenOperands {
   GivenOperand a, b;
   std::optional<GivenOperand> c;
-  std::vector<int64_t> y_strides;
+  std::vector<int64_t> y_strides;  // and no epilogue that reads operands
 };
 Instance make_instance(const Problem& problem, const ArrayShapes& shapes, const GivenOperands& given);
 

@@ -10,6 +10,7 @@
 #include <xmmintrin.h>
 #endif
 
+#include "tests/support/kernel_call.h"
 #include "tests/support/random_values.h"
 
 namespace gemmc::testing {
@@ -146,7 +147,27 @@ oracle::Product product_of(const Instance& instance) {
   product.trans_b = problem.trans_b;
   product.alpha = problem.alpha;
   product.beta = problem.beta;
+  for (const EpilogueStep& step : problem.epilogue) {
+    const std::string& op = step.op == "residual" ? "bias" : step.op;
+    product.epilogue.push_back({op, epilogue_values(step), std::nullopt});
+  }
   return product;
+}
+
+// An operand as the oracle has it: of Y's shape, with stride 0 where it is broadcast.
+void set_epilogue_operands(oracle::Product& product, const Instance& instance, const std::vector<const void*>& first) {
+  size_t operand = 0;
+  for (size_t i = 0; i < product.epilogue.size(); ++i) {
+    const EpilogueOperandKind kind = operand_kind(instance.problem.epilogue[i]);
+    if (kind == EpilogueOperandKind::kNone) continue;
+    oracle::View view{first[operand], instance.y_shape, std::vector<int64_t>(instance.y_shape.size(), 0)};
+    const bool b_is_vector = instance.problem.b.has_known_rank && instance.problem.b.shape.size() == 1;
+    if (kind == EpilogueOperandKind::kColumns) view.strides.back() = 1;
+    if (kind == EpilogueOperandKind::kRows) view.strides[view.strides.size() - (b_is_vector ? 1 : 2)] = 1;
+    if (kind == EpilogueOperandKind::kFull) view.strides = instance.epilogue[operand].strides;
+    product.epilogue[i].operand = view;
+    ++operand;
+  }
 }
 
 }  // namespace
@@ -167,7 +188,7 @@ std::string Placement::text() const {
   std::string text =
       fmt::format("operands {} {} an unreadable page", side == GuardedBuffer::Side::kEnd ? "end" : "start",
                   offset_bytes == 0 ? "at" : fmt::format("{} bytes from", offset_bytes));
-  if (in_place) text += ", Y is C";
+  if (in_place) text += ", Y in place";
   if (b_is_a) text += ", B is A";
   return text;
 }
@@ -181,7 +202,7 @@ std::vector<Placement> placements(const Instance& instance, bool b_is_a, int off
     placement.offset_bytes = offset_bytes;
     result.push_back(placement);
   }
-  if (instance.allows_in_place()) {
+  if (instance.in_place_operand() != nullptr) {
     result.push_back(result.front());
     result.back().in_place = true;
   }
@@ -198,12 +219,10 @@ uint64_t hash_of(const std::vector<uint8_t>& bytes) {
   return hash;
 }
 
-void KernelRun::call(gemmc_kernel_entry entry, const Instance& instance, const void* a, const void* b, const void* c,
-                     void* y, RunResult& result) {
+void KernelRun::call(gemmc_kernel_entry entry, const Instance& instance, const gemmc_call& operands,
+                     RunResult& result) {
   const auto element_bytes = static_cast<int64_t>(oracle::element_bytes(oracle_type(instance.problem.dtype)));
-  gemmc_call arguments = {};
-  arguments.size_bytes = sizeof arguments;
-  arguments.c = c;
+  gemmc_call arguments = operands;
   arguments.dims = instance.call_dims.empty() ? nullptr : instance.call_dims.data();
   arguments.strides = instance.call_strides.empty() ? nullptr : instance.call_strides.data();
   std::vector<int64_t> extents, a_strides, b_strides, y_strides;
@@ -213,9 +232,9 @@ void KernelRun::call(gemmc_kernel_entry entry, const Instance& instance, const v
     b_strides.push_back(axis.b);
     y_strides.push_back(axis.y);
   }
-  const std::vector<const uint8_t*> a_bases = bases(a, extents, a_strides, element_bytes);
-  const std::vector<const uint8_t*> b_bases = bases(b, extents, b_strides, element_bytes);
-  const std::vector<const uint8_t*> y_bases = bases(y, extents, y_strides, element_bytes);
+  const std::vector<const uint8_t*> a_bases = bases(operands.a, extents, a_strides, element_bytes);
+  const std::vector<const uint8_t*> b_bases = bases(operands.b, extents, b_strides, element_bytes);
+  const std::vector<const uint8_t*> y_bases = bases(operands.y, extents, y_strides, element_bytes);
   int32_t status = GEMMC_OK;
   result.fault = run_trapping_faults([&] {
     for (size_t i = 0; i < y_bases.size() && status == GEMMC_OK; ++i) {
@@ -231,10 +250,15 @@ void KernelRun::call(gemmc_kernel_entry entry, const Instance& instance, const v
     result.failure = fmt::format("the kernel returned {}", status);
   } else if (result.fault) {
     result.failure = fmt::format("{} at {}", strsignal(result.fault->signal), result.fault->address);
-    for (const auto& [name, buffer] : {std::pair{'A', &a_}, {'B', &b_}, {'C', &c_}, {'Y', &y_}}) {
-      const auto place = buffer->locate(result.fault->address);
+    const auto locate = [&](const std::string& name, const GuardedBuffer& buffer) {
+      const auto place = buffer.locate(result.fault->address);
       if (place) result.failure = fmt::format("memory fault in {}, {}", name, *place);
-    }
+    };
+    locate("A", a_);
+    locate("B", b_);
+    locate("C", c_);
+    locate("Y", y_);
+    for (size_t i = 0; i < epilogue_.size(); ++i) locate(fmt::format("E{}", i), epilogue_[i]);
   }
 }
 
@@ -255,15 +279,29 @@ RunResult KernelRun::run(gemmc_kernel_entry entry, const Instance& instance, con
     c = place(c_, *instance.c, element_bytes, placement);
     c_.set_writable(false);
   }
+  const InstanceOperand* const in_place = placement.in_place ? instance.in_place_operand() : nullptr;
+  std::vector<const void*> epilogue;
+  while (epilogue_.size() < instance.epilogue.size()) epilogue_.emplace_back();
+  for (size_t i = 0; i < instance.epilogue.size(); ++i) {
+    epilogue.push_back(place(epilogue_[i], instance.epilogue[i], element_bytes, placement));
+    epilogue_[i].set_writable(false);
+  }
   const InstanceOperand blank{instance.y_shape, instance.y_strides,
                               std::vector<uint8_t>(element_count(instance.y_shape) * element_bytes, kFill)};
-  uint8_t* const y = place(y_, placement.in_place ? *instance.c : blank, element_bytes, placement);
+  uint8_t* const y = place(y_, in_place != nullptr ? *in_place : blank, element_bytes, placement);
 
   const FloatState before;
   RunResult result;
-  call(entry, instance, a, b, placement.in_place ? y : c, y, result);
+  std::vector<const void*> epilogue_of_call = epilogue;
+  for (size_t i = 0; i < epilogue.size(); ++i) {
+    if (in_place == &instance.epilogue[i]) epilogue_of_call[i] = y;
+  }
+  gemmc_call operands = make_call(a, b, instance.c && in_place == &*instance.c ? y : c, y);
+  operands.epilogue = epilogue_of_call.empty() ? nullptr : epilogue_of_call.data();
+  call(entry, instance, operands, result);
   const FloatState after;
   for (GuardedBuffer* buffer : {&a_, &b_, &c_}) buffer->set_writable(true);
+  for (GuardedBuffer& buffer : epilogue_) buffer.set_writable(true);
   if (!result.is_right()) return result;
 
   result.y = gather(y, instance.y_shape, instance.y_strides, element_bytes);
@@ -274,8 +312,9 @@ RunResult KernelRun::run(gemmc_kernel_entry entry, const Instance& instance, con
   } else {
     product.a = {a, instance.a.shape, instance.a.strides};
     product.b = {b, instance.b.shape, instance.b.strides};
-    // In place, C's own buffer still has the values that Y has lost.
+    // In place, the operand's own buffer still has the values that Y has lost.
     if (instance.c) product.c = oracle::View{c, instance.c->shape, instance.c->strides};
+    set_epilogue_operands(product, instance, epilogue);
     if (const auto wrong = check(product, {y, instance.y_shape, instance.y_strides}, result.y)) result.failure = *wrong;
   }
   return result;

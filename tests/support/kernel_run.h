@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,7 +18,7 @@ namespace gemmc::testing {
 
 struct Placement {
   GuardedBuffer::Side side = GuardedBuffer::Side::kEnd;  // the end of every operand that touches an unreadable page
-  bool in_place = false;                                 // Y is C's buffer; only where allows_in_place()
+  bool in_place = false;                                 // Y is the buffer of in_place_operand()
   bool b_is_a = false;                                   // A's buffer is B's too; only for equal shapes and values
   int offset_bytes = 0;                                  // between the operands and the unreadable page
   std::string text() const;                              // "operands end at an unreadable page, in place"
@@ -56,11 +57,11 @@ class KernelRun {
   RunResult run(gemmc_kernel_entry entry, const Instance& instance, const Placement& placement, const Check& check);
 
  private:
-  // Fills in the failure, if there is one.
-  void call(gemmc_kernel_entry entry, const Instance& instance, const void* a, const void* b, const void* c, void* y,
-            RunResult& result);
+  // Fills in the failure, if there is one. `operands`: a, b, c and the epilogue's; dims and strides are the instance's.
+  void call(gemmc_kernel_entry entry, const Instance& instance, const gemmc_call& operands, RunResult& result);
 
   GuardedBuffer a_, b_, c_, y_;
+  std::deque<GuardedBuffer> epilogue_;
 };
 
 }  // namespace gemmc::testing

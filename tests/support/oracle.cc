@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/oracle_epilogue.h"
 #include "tests/support/oracle_loops.h"
 
 namespace gemmc::oracle {
@@ -146,8 +147,14 @@ std::optional<Mismatch> find_integer_mismatch(const Product& product, const Batc
       uint64_t dot = 0;
       for (int64_t k = 0; k < depth; ++k) dot += row[k] * columns[n * depth + k];
       const void* c_element = item.c.base != nullptr ? item.c.at(m, n, bytes) : nullptr;
+      uint64_t result = integer_result(product, dot, c_element);
+      for (size_t i = 0; i < product.epilogue.size(); ++i) {
+        const MatrixView& operand = item.epilogue[i];
+        const uint64_t read = operand.base != nullptr ? decode_integer(type, operand.at(m, n, bytes)) : 0;
+        result = integer_after_step(product.epilogue[i], type, result, read);
+      }
       uint64_t allowed = 0;
-      encode_integer(type, integer_result(product, dot, c_element), &allowed);
+      encode_integer(type, result, &allowed);
       const void* found = item.y.at(m, n, bytes);
       if (decode_integer(type, found) == decode_integer(type, &allowed)) continue;
       return Mismatch{output_index(product, item, m, n), element_text(type, found), element_text(type, &allowed)};
@@ -188,6 +195,34 @@ std::vector<int64_t> output_shape(const Product& product) {
   return shape;
 }
 
+namespace {
+
+// Y, or what has its shape, with the dimensions that 1-D operands have not.
+View result_as_matrices(const Product& product, View y) {
+  if (product.is_gemm) return y;
+  if (product.b.shape.size() == 1) {
+    y.shape.push_back(1);
+    y.strides.push_back(0);
+  }
+  if (product.a.shape.size() == 1) {
+    y.shape.insert(y.shape.end() - 1, 1);
+    y.strides.insert(y.strides.end() - 1, 0);
+  }
+  return y;
+}
+
+std::vector<MatrixView> epilogue_of_item(const Product& product, const std::vector<int64_t>& batch_index) {
+  std::vector<MatrixView> operands;
+  for (const Step& step : product.epilogue) {
+    operands.push_back(
+        step.operand ? last_two(result_as_matrices(product, *step.operand), element_bytes(product.type), batch_index)
+                     : MatrixView{});
+  }
+  return operands;
+}
+
+}  // namespace
+
 std::vector<BatchItem> batch_items(const Product& product, const View& y) {
   const size_t bytes = element_bytes(product.type);
   std::vector<BatchItem> items;
@@ -200,26 +235,20 @@ std::vector<BatchItem> batch_items(const Product& product, const View& y) {
     item.y = last_two(y, bytes, {});
     // beta = 0 means that C is not read.
     if (product.c && product.beta != 0) item.c = broadcast_c(*product.c, item.y.rows, item.y.cols);
+    item.epilogue = epilogue_of_item(product, {});
     if (item.y.rows > 0 && item.y.cols > 0) items.push_back(item);
     return items;
   }
   const View a = as_matrices(product.a, true), b = as_matrices(product.b, false);
-  View y_matrices = y;
+  const View y_matrices = result_as_matrices(product, y);
   const int64_t rows = a.shape[a.shape.size() - 2], cols = b.shape.back();
-  if (product.b.shape.size() == 1) {
-    y_matrices.shape.push_back(1);
-    y_matrices.strides.push_back(0);
-  }
-  if (product.a.shape.size() == 1) {
-    y_matrices.shape.insert(y_matrices.shape.end() - 1, 1);
-    y_matrices.strides.insert(y_matrices.strides.end() - 1, 0);
-  }
   if (rows == 0 || cols == 0) return items;
   for_each_index(broadcast_batch(a, b), [&](const std::vector<int64_t>& index) {
     BatchItem item;
     item.a = last_two(a, bytes, index);
     item.b = last_two(b, bytes, index);
     item.y = last_two(y_matrices, bytes, index);
+    item.epilogue = epilogue_of_item(product, index);
     item.batch_index = index;
     items.push_back(item);
   });

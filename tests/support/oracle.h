@@ -25,6 +25,14 @@ struct View {
   static std::vector<int64_t> dense_strides(const std::vector<int64_t>& shape);
 };
 
+// One step of the epilogue, applied to alpha A B + beta C in the type of the sums.
+struct Step {
+  std::string op;             // "bias", "scale", "relu", ... (docs/numbers.md)
+  std::vector<float> values;  // of leaky_relu: the slope; of clip: the ends
+  // What bias and scale read: of Y's shape; broadcast along dimensions of stride 0.
+  std::optional<View> operand;
+};
+
 struct Product {
   bool is_gemm = true;
   Type type = Type::kFloat32;
@@ -32,6 +40,7 @@ struct Product {
   std::optional<View> c;
   bool trans_a = false, trans_b = false;
   float alpha = 1, beta = 1;
+  std::vector<Step> epilogue = {};
 };
 
 // Y's shape. The shapes must be valid: the oracle judges results, not descriptions.
@@ -43,6 +52,7 @@ struct AllowedFloat {
   bool finite = false, nan = false, positive_infinity = false, negative_infinity = false;
   long double low = 0, high = 0;
 
+  static AllowedFloat only(long double value);
   bool contains(long double value) const;
   std::string text() const;
 };
@@ -57,8 +67,9 @@ struct Mismatch {
 std::optional<Mismatch> find_mismatch(const Product& product, const View& y);
 
 // The first element of `y` that differs from acc = fma(a_k, b_k, acc) for k = 0, 1, ... (starting at +0), then t = acc
-// or alpha * acc rounded where alpha is not 1, then t, t + c rounded where beta is 1, or fma(beta, c, t); 16-bit floats
-// in float32 with one rounding at the end; integers exact.
+// or alpha * acc rounded where alpha is not 1, then t, t + c rounded where beta is 1, or fma(beta, c, t), then the
+// steps of the epilogue, each rounded (those that are no single operation within their bound); 16-bit floats in float32
+// with one rounding at the end; integers exact.
 std::optional<Mismatch> find_chain_mismatch(const Product& product, const View& y);
 
 }  // namespace gemmc::oracle

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "tests/support/oracle_epilogue.h"
 #include "tests/support/oracle_loops.h"
 
 namespace gemmc::oracle {
@@ -165,9 +166,18 @@ Outcome<Wide> sum_of(const Outcome<Wide>& left, const Outcome<Wide>& right, Wide
   return result;
 }
 
+// Nothing finite is left where even the near end overflows.
+AllowedFloat with_overflow(AllowedFloat range, long double limit) {
+  range.positive_infinity |= range.high >= limit;
+  range.negative_infinity |= range.low <= -limit;
+  range.finite = range.low < limit && range.high > -limit;
+  return range;
+}
+
+// Before the epilogue and, of 16-bit types, in float32.
 template <typename Arithmetic>
-AllowedFloat allowed(const Product& product, const Dot<typename Arithmetic::Wide>& dot, int64_t depth,
-                     const typename Arithmetic::Wide* c) {
+AllowedFloat allowed_sum(const Product& product, const Dot<typename Arithmetic::Wide>& dot, int64_t depth,
+                         const typename Arithmetic::Wide* c) {
   using Wide = typename Arithmetic::Wide;
   const Wide limit = static_cast<Wide>(Arithmetic::kOverflow);
   const Wide alpha = product.alpha, beta = product.beta;
@@ -193,19 +203,25 @@ AllowedFloat allowed(const Product& product, const Dot<typename Arithmetic::Wide
       roundings * static_cast<Wide>(Arithmetic::kEps + Arithmetic::kWideEps) * magnitude + roundings * tiny;
   const long double low = static_cast<long double>(outcome.value) - bound;
   const long double high = static_cast<long double>(outcome.value) + bound;
-  if (is_16_bit_float(product.type)) {
-    // The float32 result is within the bound; rounding is monotonic, so the element lies between the rounded ends.
-    result.low = round_to(product.type, low);
-    result.high = round_to(product.type, high);
-  } else {
-    result.low = low;
-    result.high = high;
+  result.low = low;
+  result.high = high;
+  return with_overflow(result, limit);
+}
+
+// The rest of an element: the epilogue and the rounding to 16-bit types.
+AllowedFloat finished(const Product& product, const BatchItem& item, int64_t m, int64_t n, size_t first_step,
+                      AllowedFloat range) {
+  const Type type = product.type;
+  for (size_t i = first_step; i < product.epilogue.size(); ++i) {
+    const MatrixView& operand = item.epilogue[i];
+    const long double read = operand.base != nullptr ? decode_float(type, operand.at(m, n, element_bytes(type))) : 0.0L;
+    range = after_step(product.epilogue[i], range, read, type);
   }
-  result.positive_infinity |= result.high >= limit;
-  result.negative_infinity |= result.low <= -limit;
-  // Nothing finite is left where even the near end overflows.
-  result.finite = result.low < limit && result.high > -limit;
-  return result;
+  if (!is_16_bit_float(type) || !range.finite) return range;
+  // The float32 result is within the bound; rounding is monotonic, so the element lies between the rounded ends.
+  range.low = round_to(type, range.low);
+  range.high = round_to(type, range.high);
+  return with_overflow(range, Float32Arithmetic::kOverflow);
 }
 
 // The operands of one item, decoded: rows of A and columns of B lie together.
@@ -248,7 +264,9 @@ std::optional<Mismatch> find_mismatch_in(const Product& product, const BatchItem
           dot_of(operands.rows.data() + m * depth, operands.columns.data() + n * depth, depth, all_finite);
       Wide c_value = 0;
       if (item.c.base != nullptr) c_value = static_cast<Wide>(decode_float(type, item.c.at(m, n, bytes)));
-      const AllowedFloat range = allowed<Arithmetic>(product, dot, depth, item.c.base != nullptr ? &c_value : nullptr);
+      const AllowedFloat range =
+          finished(product, item, m, n, 0,
+                   allowed_sum<Arithmetic>(product, dot, depth, item.c.base != nullptr ? &c_value : nullptr));
       const void* found = item.y.at(m, n, bytes);
       if (range.contains(decode_float(type, found))) continue;
       return Mismatch{output_index(product, item, m, n), element_text(type, found), range.text()};
@@ -276,9 +294,22 @@ std::optional<Mismatch> find_chain_mismatch_in(const Product& product, const Bat
         const T c = static_cast<T>(decode_float(type, item.c.at(m, n, bytes)));
         result = beta == 1 ? result + c : std::fma(beta, c, result);
       }
+      size_t step = 0;
+      for (; step < product.epilogue.size(); ++step) {
+        const MatrixView& operand = item.epilogue[step];
+        const T read = operand.base != nullptr ? static_cast<T>(decode_float(type, operand.at(m, n, bytes))) : T(0);
+        const std::optional<T> next = exactly_after_step(product.epilogue[step], result, read);
+        if (!next) break;
+        result = *next;
+      }
       uint64_t expected = 0, found = 0;
       encode_float(type, result, &expected);
       std::memcpy(&found, item.y.at(m, n, bytes), bytes);
+      if (step < product.epilogue.size()) {
+        const AllowedFloat range = finished(product, item, m, n, step, AllowedFloat::only(result));
+        if (range.contains(decode_float(type, &found))) continue;
+        return Mismatch{output_index(product, item, m, n), element_text(type, &found), range.text()};
+      }
       if (found == expected) continue;
       if (std::isnan(decode_float(type, &expected)) && std::isnan(decode_float(type, &found))) continue;
       return Mismatch{output_index(product, item, m, n), element_text(type, &found), element_text(type, &expected)};
@@ -288,6 +319,16 @@ std::optional<Mismatch> find_chain_mismatch_in(const Product& product, const Bat
 }
 
 }  // namespace
+
+AllowedFloat AllowedFloat::only(long double value) {
+  AllowedFloat range;
+  range.nan = std::isnan(value);
+  range.positive_infinity = value > 0 && std::isinf(value);
+  range.negative_infinity = value < 0 && std::isinf(value);
+  range.finite = std::isfinite(value);
+  if (range.finite) range.low = range.high = value;
+  return range;
+}
 
 bool AllowedFloat::contains(long double value) const {
   if (std::isnan(value)) return nan;

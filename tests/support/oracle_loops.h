@@ -24,6 +24,7 @@ struct MatrixView {
 // One matrix product of the batch.
 struct BatchItem {
   MatrixView a, b, c, y;             // c.base is null where there is no C or beta is 0
+  std::vector<MatrixView> epilogue;  // one for each step; base is null where it reads nothing
   std::vector<int64_t> batch_index;  // in Y's batch dimensions
 };
 

@@ -90,6 +90,29 @@ void add_random_scalars(Problem& problem, Random& random) {
   if (random.one_in(20)) problem.beta = random.pick({kInfinity, -kInfinity, kNaN, 1e30f, 1e-40f});
 }
 
+// Up to three steps that the problem can have.
+void add_random_epilogue(Problem& problem, Random& random) {
+  const auto is_possible = [&](const EpilogueStep& step) {
+    Problem with_step = problem;
+    with_step.epilogue.push_back(step);
+    return validate(with_step).is_ok() && refuse_unbuilt(with_step).is_ok();
+  };
+  for (int64_t wanted = random.between(1, 3); wanted > 0;) {
+    const std::string op =
+        random.pick<std::string>({"bias", "bias", "bias", "scale", "residual", "relu", "leaky_relu", "clip", "gelu",
+                                  "gelu_tanh", "sigmoid", "tanh", "silu", "hard_swish"});
+    EpilogueStep step{.op = op, .axis = "", .name = ""};
+    if (op == "bias" || op == "scale") step.axis = random.pick<std::string>({"n", "n", "m", "mn", ""});
+    // Only the call tells whether an operand of unknown rank is a vector, which leaves Y no columns.
+    if (step.axis == "n" && !problem.b.has_known_rank) continue;
+    if (op == "leaky_relu" && random.one_in(2)) step.values = {random.pick({0.25f, -0.5f, 2.0f})};
+    if (op == "clip") step.values = random.one_in(2) ? std::vector<float>{0, 6} : std::vector<float>{-1.5f, 2.5f};
+    if (!is_possible(step)) continue;
+    problem.epilogue.push_back(step);
+    --wanted;
+  }
+}
+
 Problem random_gemm(DType dtype, DimKind kind, Random& random) {
   Problem problem;
   problem.op = Operator::kGemm;
@@ -253,7 +276,9 @@ int64_t multiplications(const Problem& problem, const ArrayShapes& shapes) {
 }  // namespace
 
 Problem random_problem(DType dtype, DimKind kind, Random& random) {
-  return random.between(0, 9) < 6 ? random_gemm(dtype, kind, random) : random_matmul(dtype, kind, random);
+  Problem problem = random.between(0, 9) < 6 ? random_gemm(dtype, kind, random) : random_matmul(dtype, kind, random);
+  if (random.one_in(3)) add_random_epilogue(problem, random);
+  return problem;
 }
 
 ArrayShapes random_shapes(const Problem& problem, Random& random) {

@@ -1,6 +1,8 @@
 // gemmc run: one node on arrays from .npy files, compiled in this process.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "api/invoke.h"
@@ -18,17 +20,41 @@ struct RunOptions {
   bool as_json = false;
 };
 
-Expected<std::map<std::string, Tensor>> read_inputs(const std::vector<std::string>& words) {
+// The names under which operands are given: A, B, C; those of the epilogue as e0, e1 and, where that is not one of the
+// others, by the name that the step has.
+std::map<std::string, std::string> operand_names(const std::vector<EpilogueStep>& epilogue) {
+  std::map<std::string, std::string> names = {{"A", "A"}, {"B", "B"}, {"C", "C"}};
+  std::vector<std::string> given;
+  for (const EpilogueStep& step : epilogue) {
+    if (operand_kind(step) != EpilogueOperandKind::kNone) given.push_back(step.name);
+  }
+  for (size_t i = 0; i < given.size(); ++i) names.emplace(fmt::format("e{}", i), fmt::format("e{}", i));
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (std::count(given.begin(), given.end(), given[i]) == 1) names.emplace(given[i], fmt::format("e{}", i));
+  }
+  names.erase("");
+  return names;
+}
+
+Expected<std::map<std::string, Tensor>> read_inputs(const std::vector<std::string>& words,
+                                                    const std::vector<EpilogueStep>& epilogue) {
   const Expected<std::map<std::string, std::string>> paths = key_values(words, "--input", Split::kAtFirst);
   if (!paths) return paths.status();
+  const std::map<std::string, std::string> names = operand_names(epilogue);
   std::map<std::string, Tensor> arrays;
   for (const auto& [operand, path] : *paths) {
-    if (operand != "A" && operand != "B" && operand != "C") {
-      return Status::invalid(fmt::format("--input {}={}: no operand '{}'; allowed: A, B, C", operand, path, operand));
+    const auto name = names.find(operand);
+    if (name == names.end()) {
+      std::vector<std::string> allowed;
+      for (const auto& [known, position] : names) allowed.push_back(known);
+      return Status::invalid(
+          fmt::format("--input {}={}: no operand '{}'; allowed: {}", operand, path, operand, fmt::join(allowed, ", ")));
     }
     Expected<Tensor> array = read_npy(path);
     if (!array) return array.status();
-    arrays.emplace(operand, *std::move(array));
+    if (!arrays.emplace(name->second, *std::move(array)).second) {
+      return Status::invalid(fmt::format("--input {}={}: '{}' is given twice", operand, path, name->second));
+    }
   }
   return arrays;
 }
@@ -64,13 +90,18 @@ Status run(const RunOptions& options) {
   const Expected<SourceNode> node = only_node(*std::move(source));
   if (!node) return node.status();
   GEMMC_RETURN_IF_ERROR(node->refusal);
-  const Expected<std::map<std::string, Tensor>> inputs = read_inputs(options.inputs);
+  const std::vector<EpilogueStep>& epilogue = node->problem->epilogue;
+  const Expected<std::map<std::string, Tensor>> inputs = read_inputs(options.inputs, epilogue);
   if (!inputs) return inputs.status();
-  const auto input = [&](const char* operand) {
+  const auto input = [&](const std::string& operand) {
     const auto found = inputs->find(operand);
     return found == inputs->end() ? nullptr : &found->second;
   };
-  const Arrays arrays{input("A"), input("B"), input("C")};
+  Arrays arrays{input("A"), input("B"), input("C")};
+  for (const EpilogueStep& step : epilogue) {
+    if (operand_kind(step) == EpilogueOperandKind::kNone) continue;
+    arrays.epilogue.push_back(input(fmt::format("e{}", arrays.epilogue.size())));
+  }
 
   Session session(*target);
   InvokeReport report;
@@ -91,7 +122,8 @@ Verb add_run(CLI::App& app) {
   options->kernel.add_source(*verb);
   options->kernel.add_node(*verb);
   add_repeated(*verb, "--input", options->inputs,
-               "A=FILE.npy, B=..., C=...; what the source holds values for may be left out");
+               "A=FILE.npy, B=..., C=..., e0=... (operands of the epilogue, or by name); what the source holds values "
+               "for may be left out");
   add_repeated(*verb, "--output", options->outputs, "Y=FILE.npy")->required();
   options->kernel.add_compilation(*verb, "host");
   verb->add_flag("--json", options->as_json, "Print the kernel and the time of the call");

@@ -139,7 +139,7 @@ TEST(CApi, RefusesDescriptions) {
       {" \n", GEMMC_INVALID_ARGUMENT, "problem string"},
       {"gemm f32 m=2", GEMMC_INVALID_ARGUMENT, "problem string"},
       {"gemm f32 m=2 n=2 k=3 c=nope", GEMMC_INVALID_ARGUMENT, "nope"},
-      {"gemm f32 m=2 n=2 k=3 epi=gelu", GEMMC_UNSUPPORTED, "epilogue step 'gelu': not built yet"},
+      {"gemm f64 m=2 n=2 k=3 epi=gelu", GEMMC_UNSUPPORTED, "epilogue step 'gelu' for float64: not built yet"},
       {"{", GEMMC_INVALID_ARGUMENT, ""},
       {"{}", GEMMC_INVALID_ARGUMENT, ""},
       {"  {\"name\": \"fc1\", \"op_type\": \"Conv\"}", GEMMC_INVALID_ARGUMENT, "fc1"},
@@ -147,7 +147,7 @@ TEST(CApi, RefusesDescriptions) {
            {"name": "b", "dtype": "float32", "shape": [4, 5]}], "outputs": ["y"]})",
        GEMMC_INVALID_ARGUMENT, "(node 'fc1')"},
       {R"({"name": "fc1", "op_type": "MatMul", "inputs": [{"name": "a", "dtype": "float32", "shape": [2, 3]},
-           {"name": "b", "dtype": "float32", "shape": [3, 5]}], "outputs": ["y"], "epilogue": [{"op": "gelu"}]})",
+           {"name": "b", "dtype": "float32", "shape": [3, 5], "storage": "bfloat16"}], "outputs": ["y"]})",
        GEMMC_UNSUPPORTED, "(node 'fc1')"},
       {std::string(1 << 20, '{'), GEMMC_INVALID_ARGUMENT, ""},
       {"gemm f32 m=2 n=2 k=3 " + std::string(100000, 'x'), GEMMC_INVALID_ARGUMENT, "xxx"},
@@ -241,9 +241,9 @@ TEST(CApi, CallsThatTheKernelRefuses) {
   EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
   EXPECT_STREQ(gemmc_last_error(), "dims is NULL; allowed: an array of 1");
   call.dims = &rows;
-  call.size_bytes = sizeof call - 1;
+  call.size_bytes = offsetof(gemmc_call, epilogue) - 1;
   EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
-  EXPECT_TRUE(error_has("size_bytes is 103; allowed: sizeof(gemmc_call), 104")) << gemmc_last_error();
+  EXPECT_TRUE(error_has("size_bytes is 103; allowed: sizeof(gemmc_call), 112")) << gemmc_last_error();
   EXPECT_EQ(y, std::vector<float>(4, -1)) << "Y is untouched";
   call.size_bytes = sizeof call + 64;
   EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_OK) << "a later version's struct";
@@ -258,10 +258,41 @@ TEST(CApi, BatchesThatDoNotBroadcastAreNamed) {
   gemmc_call call = gemmc::testing::make_call(kA, kB, nullptr, &y);
   call.dims = dims;
   EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
-  EXPECT_STREQ(gemmc_last_error(), "batch dimensions do not broadcast with p=2, q=3; allowed: equal, or one of two 1");
+  EXPECT_STREQ(gemmc_last_error(), "batch dimension mismatch: 2 in A, 3 in B; allowed: equal, or one of them 1");
   const Kernel strided(session, "gemm f32 m=1 n=1 k=1 sa=?x1");
   EXPECT_EQ(gemmc_kernel_call(strided.handle, &call), GEMMC_INVALID_ARGUMENT);
   EXPECT_STREQ(gemmc_last_error(), "strides is NULL; allowed: an array of 1");
+}
+
+TEST(CApi, OverlapsWithYAreRefused) {
+  const Session session;
+  const Kernel kernel(session, "gemm f32 m=2 n=2 k=3 c=mn");
+  std::vector<float> y = kY;
+  gemmc_call call = gemmc::testing::make_call(kA, kB, y.data(), y.data());
+  EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_OK) << "in place";
+  const std::vector<float> before = y;
+  call.a = y.data() - 5;
+  EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
+  EXPECT_STREQ(gemmc_last_error(), "Y overlaps A; allowed: buffers of their own");
+  EXPECT_EQ(y, before) << "Y is untouched";
+}
+
+TEST(CApi, OperandsOfTheEpilogue) {
+  const Session session;
+  const Kernel kernel(session, "gemm f32 m=2 n=2 k=3 c=n epi=bias:n,relu,scale");
+  EXPECT_EQ(gemmc_kernel_epilogue_count(kernel.handle), 2u);
+  std::vector<float> y(4, -1);
+  gemmc_call call = call_with(y);
+  EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
+  EXPECT_STREQ(gemmc_last_error(), "epilogue is NULL; allowed: an array of 2");
+  const float bias[] = {-20, 5}, scale = 0.5f;
+  const void* const epilogue[] = {bias, &scale};
+  call.epilogue = epilogue;
+  EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_OK) << gemmc_last_error();
+  const auto expected = [&](size_t i) { return std::max(kY[i] + bias[i % 2], 0.0f) * scale; };
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], expected(i)) << i;
+  call.size_bytes = offsetof(gemmc_call, epilogue);
+  EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT) << "a struct without the field";
 }
 
 TEST(CApi, ReservedFieldsMustBeZero) {

@@ -8,7 +8,7 @@
 
 #include "api/invoke.h"
 #include "core/loop_form.h"
-#include "tests/support/resolved_loops.h"
+#include "core/resolved_loops.h"
 
 namespace gemmc {
 namespace {
@@ -65,7 +65,7 @@ struct Compiled {
 int32_t loop_kernel(const gemmc_call* call) {
   ++compiled.calls;
   const LoopForm& form = compiled.form;
-  const auto loops = testing::resolve(form, {call->dims, static_cast<size_t>(form.dim_count)},
+  const auto loops = resolve(form, {call->dims, static_cast<size_t>(form.dim_count)},
                                       {call->strides, static_cast<size_t>(form.stride_count)});
   if (!loops) return GEMMC_INVALID_ARGUMENT;
   if (loops->m == 0 || loops->n == 0) return GEMMC_OK;

@@ -144,7 +144,7 @@ TEST(Thunk, NumbersThatAreNotThereAreRefused) {
   EXPECT_EQ(entry("gemm f32 m=2 n=2 k=2 sa=?x?")(&call), GEMMC_INVALID_ARGUMENT);
   call.dims = numbers;
   EXPECT_EQ(entry("gemm f32 m=?m n=2 k=2 sa=?x?")(&call), GEMMC_INVALID_ARGUMENT);
-  call.size_bytes = sizeof call - 1;
+  call.size_bytes = offsetof(gemmc_call, epilogue) - 1;
   call.strides = numbers;
   EXPECT_EQ(entry("gemm f32 m=?m n=2 k=2 sa=?x?")(&call), GEMMC_INVALID_ARGUMENT);
 }

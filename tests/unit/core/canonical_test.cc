@@ -44,6 +44,16 @@ TEST(Canonical, DropsWhatChangesNoCode) {
   });
 }
 
+TEST(Canonical, EpiloguesWithoutNames) {
+  expect_rows({
+      {"gemm f32 m=2 n=3 k=4 epi=bias:n:b1,gelu,residual::x", "gemm f32 m=2 n=3 k=4 epi=bias:n,gelu,bias:mn"},
+      {"gemm f32 m=2 n=3 k=4 epi=leaky_relu(0.01),clip(0;6)", "gemm f32 m=2 n=3 k=4 epi=leaky_relu,clip(0;6)"},
+      // Items of a batch become rows only where no step reads the rows of an item.
+      {"matmul f32 a=5x2x4 b=4x3 epi=bias:mn,bias:n", "matmul f32 a=10x4 b=4x3 epi=bias:mn,bias:n"},
+      {"matmul f32 a=5x2x4 b=4x3 epi=bias:m", "matmul f32 a=5x2x4 b=4x3 epi=bias:m"},
+  });
+}
+
 TEST(Canonical, KeepsWhatChangesTheNumbers) {
   expect_rows({
       {"gemm f32 m=2 n=3 k=4 alpha=0", "gemm f32 m=2 n=3 k=4 alpha=0"},

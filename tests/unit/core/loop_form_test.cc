@@ -7,13 +7,11 @@
 #include <limits>
 
 #include "core/problem_string.h"
-#include "tests/support/resolved_loops.h"
+#include "core/resolved_loops.h"
 
 namespace gemmc {
 namespace {
 
-using testing::resolve;
-using testing::ResolvedLoops;
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 

@@ -47,6 +47,8 @@ TEST(ProblemString, PrintsCanonically) {
       {"gemm f32 m=2 n=3 k=4 alpha=0.1000000001 beta=16777217", "gemm f32 m=2 n=3 k=4 alpha=0.1 beta=16777216"},
       {"gemm f32 m=2 n=3 k=4 epi=bias::my%20b,scale:m:1%3A2%2c,relu",
        "gemm f32 m=2 n=3 k=4 epi=bias::my%20b,scale:m:1%3A2%2C,relu"},
+      {"gemm f32 m=2 n=3 k=4 epi=leaky_relu(0.010),clip(-inf;6.0),leaky_relu(0.25),residual:mn:x",
+       "gemm f32 m=2 n=3 k=4 epi=leaky_relu,clip(-inf;6),leaky_relu(0.25),residual:mn:x"},
       {"matmul bf16 a=?bx12x?sx64 b=?bx12x64x?t", "matmul bf16 a=?bx12x?sx64 b=?bx12x64x?t"},
       {"matmul i64 a=4 b=4", "matmul i64 a=4 b=4"},
       {"matmul u64 a=* b=3x4", "matmul u64 a=* b=3x4"},

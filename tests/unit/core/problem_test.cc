@@ -306,14 +306,51 @@ TEST(Problem, ChecksEpilogues) {
   expect_refused(after({"gelu", "n", ""}), {"'gelu'", "axis or a name", "neither"});
   expect_refused(after({"gelu", "", "x"}), {"'gelu'", "axis or a name"});
   expect_refused(after({"bias", "k", ""}), {"'bias'", "'k'", "n, m, mn or none"});
+  expect_refused(after({"residual", "n", ""}), {"'residual'", "'n'", "mn or none"});
+  expect_valid(after({"residual", "", "x"}), "residual");
+  expect_valid(after({"clip", "", "", {0, 6}}), "clip");
+  expect_valid(after({"leaky_relu", "", "", {0.5f}}), "leaky_relu");
+  expect_refused(after({"clip", "", ""}), {"'clip'", "one of them finite"});
+  expect_refused(after({"clip", "", "", {6, 0}}), {"min 6 and max 0", "min <= max"});
+  expect_refused(after({"clip", "", "", {1}}), {"'clip' has 1 values", "none or 2"});
+  expect_refused(after({"gelu", "", "", {1}}), {"'gelu' has 1 values", "allowed: none"});
+  expect_refused(after({"leaky_relu", "", "", {std::nanf("")}}), {"the value nan"});
+}
+
+TEST(Problem, EpiloguesFitTypesAndShapes) {
+  Problem integers = gemm({2, 3}, {3, 4});
+  integers.dtype = DType::kInt32;
+  for (const char* op : {"bias", "scale", "residual", "relu"}) {
+    integers.epilogue = {{op, "", ""}};
+    expect_valid(integers, op);
+  }
+  integers.epilogue = {{"gelu", "", ""}};
+  expect_refused(integers, {"'gelu' for type int32", "floating-point types"});
+  Problem row = matmul({3}, {3, 4});
+  row.epilogue = {{"bias", "m", ""}};
+  expect_refused(row, {"axis 'm'", "A is a vector"});
+  row.epilogue = {{"bias", "n", ""}};
+  expect_valid(row, "one for each column");
+  Problem column = matmul({2, 3}, {3});
+  column.epilogue = {{"scale", "n", ""}};
+  expect_refused(column, {"axis 'n'", "B is a vector"});
+  Problem unknown = matmul({2, 3}, {3, 4});
+  unknown.b = Operand{.has_known_rank = false};
+  unknown.epilogue = {{"residual", "", ""}};
+  expect_refused(unknown, {"'residual'", "rank of B is unknown"});
+  unknown.epilogue = {{"bias", "n", ""}};
+  expect_valid(unknown, "columns need no rows");
 }
 
 TEST(Problem, RefusesByNameWhatIsNotBuilt) {
   EXPECT_TRUE(refuse_unbuilt(gemm({2, 3}, {3, 4}, {4})).is_ok());
   Problem epilogue = gemm({2, 3}, {3, 4});
   epilogue.epilogue = {{"gelu", "", ""}};
+  EXPECT_TRUE(refuse_unbuilt(epilogue).is_ok());
+  epilogue.dtype = DType::kFloat64;
   EXPECT_EQ(refuse_unbuilt(epilogue).code(), StatusCode::kUnsupported);
-  EXPECT_EQ(refuse_unbuilt(epilogue).message(), "epilogue step 'gelu': not built yet; allowed: no epilogue");
+  EXPECT_EQ(refuse_unbuilt(epilogue).message(),
+            "epilogue step 'gelu' for float64: not built yet; allowed: gelu_tanh, or another type");
   Problem storage = gemm({2, 3}, {3, 4}, {4});
   storage.c->storage = DType::kFloat16;
   EXPECT_EQ(refuse_unbuilt(storage).code(), StatusCode::kUnsupported);

@@ -76,8 +76,15 @@ class Generator {
   }
 
   EpilogueStep step() {
-    static const EpilogueStep kSteps[] = {{"relu", "", ""},     {"bias", "n", ""},        {"bias", "", ""},
-                                          {"bias", "m", "b:1"}, {"scale", "", "100%, x"}, {"residual", "mn", "größe"}};
+    static const EpilogueStep kSteps[] = {{"relu", "", ""},
+                                          {"bias", "n", ""},
+                                          {"bias", "", ""},
+                                          {"bias", "m", "b:1"},
+                                          {"scale", "", "100%, x"},
+                                          {"residual", "mn", "größe"},
+                                          {"clip", "", "", {-1.5f, 6}},
+                                          {"leaky_relu", "", "", {0.25f}},
+                                          {"leaky_relu", "", ""}};
     return pick(kSteps);
   }
 

@@ -81,7 +81,7 @@ TEST(Loader, PassesRunTimeArguments) {
   call.strides = strides;
   EXPECT_EQ((*kernel)->entry()(&call), GEMMC_OK);
   EXPECT_EQ(y, kY);
-  call.size_bytes = sizeof call - 1;
+  call.size_bytes = offsetof(gemmc_call, epilogue) - 1;
   EXPECT_EQ((*kernel)->entry()(&call), GEMMC_INVALID_ARGUMENT);
 }
 

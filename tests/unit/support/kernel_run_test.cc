@@ -128,7 +128,7 @@ TEST(KernelRun, InPlaceHandsOverCInY) {
   const Expected<Problem> problem = parse_problem("gemm f32 m=3 n=5 k=4 c=mn");
   ASSERT_TRUE(problem) << problem.status().message();
   const Instance instance = make_instance(*problem, {{kM, kK}, {kK, kN}, std::vector<int64_t>{kM, kN}}, 5);
-  ASSERT_TRUE(instance.allows_in_place());
+  ASSERT_TRUE(instance.in_place_operand() != nullptr);
   Placement placement;
   placement.in_place = true;
   KernelRun run;

@@ -17,7 +17,7 @@ TEST(RandomProblem, IsValidAndItsTextRepeatsIt) {
     ASSERT_TRUE(validate(problem).is_ok()) << validate(problem).message() << "\n" << print_problem(problem);
     const ArrayShapes shapes = random_shapes(problem, random);
     const Instance instance = make_instance(problem, shapes, static_cast<uint64_t>(i));
-    in_place += instance.allows_in_place();
+    in_place += instance.in_place_operand() != nullptr;
     several_calls += !instance.outer.empty();
 
     // What a failure prints makes the same instance again.

@@ -1,10 +1,10 @@
-#include "tests/support/resolved_loops.h"
+#include "core/resolved_loops.h"
 
 #include <fmt/format.h>
 
 #include "core/problem_shapes.h"
 
-namespace gemmc::testing {
+namespace gemmc {
 namespace {
 
 int64_t evaluate(const SizeExpr& expr, std::span<const int64_t> dims) {
@@ -56,4 +56,4 @@ Expected<ResolvedLoops> resolve(const LoopForm& form, std::span<const int64_t> d
   return loops;
 }
 
-}  // namespace gemmc::testing
+}  // namespace gemmc

@@ -1,0 +1,17 @@
+// Whether the buffers of a call overlap in a way that no kernel allows: Y with A or B, or with C or an operand of the
+// epilogue unless it is the same elements in the same places.
+#pragma once
+
+#include "core/loop_form.h"
+#include "core/resolved_loops.h"
+#include "core/status.h"
+#include "gemmc/gemmc.h"
+
+namespace gemmc {
+
+// Refuses overlaps that it is sure of: an outermost element of one operand that is an element of the other. Views that
+// lie between each other's rows, such as two column ranges of one matrix, do not overlap and pass. `bytes`: of an
+// element. Costs some hundred nanoseconds; reads no operand.
+Status check_overlap(const LoopForm& form, const ResolvedLoops& loops, const gemmc_call& call, int64_t bytes);
+
+}  // namespace gemmc

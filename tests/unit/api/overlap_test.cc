@@ -1,0 +1,93 @@
+#include "api/overlap.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "core/problem_string.h"
+
+namespace gemmc {
+namespace {
+
+constexpr int64_t kFloat = sizeof(float);
+
+// Places in one buffer, in elements.
+struct Places {
+  int64_t a, b, c, y;
+  std::vector<int64_t> epilogue = {};
+};
+
+// The refusal, or "" where the call passes.
+std::string refusal(const std::string& text, const Places& places, std::vector<int64_t> dims = {},
+                    std::vector<int64_t> strides = {}) {
+  const Expected<Problem> problem = parse_problem(text);
+  EXPECT_TRUE(problem) << problem.status().message();
+  const LoopForm form = loop_form(canonical(*problem).problem);
+  const Expected<ResolvedLoops> loops = resolve(form, dims, strides);
+  EXPECT_TRUE(loops) << loops.status().message();
+  static float buffer[1 << 16];
+  std::vector<const void*> epilogue;
+  for (const int64_t place : places.epilogue) epilogue.push_back(buffer + place);
+  gemmc_call call = {};
+  call.a = buffer + places.a;
+  call.b = buffer + places.b;
+  call.c = buffer + places.c;
+  call.y = buffer + places.y;
+  call.epilogue = epilogue.data();
+  return std::string(check_overlap(form, *loops, call, kFloat).message());
+}
+
+TEST(Overlap, BuffersOfTheirOwnPass) {
+  // A is 0..5, B 6..17, C 18..25, Y 26..33.
+  EXPECT_EQ(refusal("gemm f32 m=2 n=4 k=3 c=mn", {0, 6, 18, 26}), "");
+  EXPECT_EQ(refusal("gemm f32 m=2 n=4 k=3 c=mn", {0, 0, 0, 26}), "") << "operands may overlap";
+  EXPECT_EQ(refusal("gemm f32 m=?m n=?n k=?k", {8, 8, 0, 0}, {2, 4, 3}), "") << "Y ends where A begins";
+}
+
+TEST(Overlap, OfAAndBAreRefused) {
+  const std::string problem = "gemm f32 m=2 n=4 k=3";
+  EXPECT_EQ(refusal(problem, {0, 100, 0, 0}), "Y overlaps A; allowed: buffers of their own");
+  EXPECT_EQ(refusal(problem, {7, 100, 0, 0}), "Y overlaps A; allowed: buffers of their own") << "Y's last element";
+  EXPECT_EQ(refusal(problem, {0, 100, 0, 5}), "Y overlaps A; allowed: buffers of their own") << "A's last element";
+  EXPECT_EQ(refusal(problem, {100, 0, 0, 11}), "Y overlaps B; allowed: buffers of their own");
+  EXPECT_EQ(refusal(problem, {100, 0, 0, 12}), "");
+}
+
+TEST(Overlap, OfCIsForTheSameElementsOnly) {
+  const std::string problem = "gemm f32 m=2 n=4 k=3 c=mn";
+  EXPECT_EQ(refusal(problem, {100, 200, 0, 0}), "") << "in place";
+  EXPECT_NE(refusal(problem, {100, 200, 1, 0}).find("Y overlaps C; allowed: buffers of their own, or the same"),
+            std::string::npos);
+  EXPECT_NE(refusal("gemm f32 m=2 n=4 k=3 c=n", {100, 200, 0, 0}), "") << "a row of Y that is added to every row";
+  EXPECT_EQ(refusal("gemm f32 m=1 n=4 k=3 c=mn", {100, 200, 0, 0}), "") << "one row is the same";
+  EXPECT_NE(refusal("gemm f32 m=2 n=4 k=3 c=mn sc=8x1", {100, 200, 0, 0}), "") << "another layout";
+}
+
+TEST(Overlap, OfTheEpilogueToo) {
+  const std::string problem = "gemm f32 m=2 n=4 k=3 epi=bias:n,residual";
+  EXPECT_EQ(refusal(problem, {100, 200, 0, 0, {300, 0}}), "") << "in place";
+  EXPECT_NE(refusal(problem, {100, 200, 0, 0, {300, 4}}).find("Y overlaps operand e1 of the epilogue"),
+            std::string::npos);
+  EXPECT_NE(refusal(problem, {100, 200, 0, 0, {0, 300}}).find("Y overlaps operand e0"), std::string::npos);
+}
+
+TEST(Overlap, ViewsBetweenEachOthersRowsPass) {
+  // Rows of 16: A has columns 0..2, Y columns 3..6.
+  EXPECT_EQ(refusal("gemm f32 m=2 n=4 k=3 sa=16x1 sy=16x1", {0, 100, 0, 3}), "");
+  EXPECT_NE(refusal("gemm f32 m=2 n=4 k=3 sa=16x1 sy=16x1", {0, 100, 0, 2}), "");
+  EXPECT_EQ(refusal("gemm f32 m=2 n=4 k=3 sa=?x1 sy=?x1", {0, 100, 0, 3}, {}, {16, 16}), "");
+  EXPECT_EQ(refusal("gemm f32 m=2 n=4 k=3 sy=-4x1", {100, 200, 0, 4}), "") << "Y's rows run backwards: 0..7";
+  EXPECT_NE(refusal("gemm f32 m=2 n=4 k=3 sy=-4x1", {0, 200, 0, 4}), "");
+}
+
+TEST(Overlap, BatchesAndEmptyOperands) {
+  const std::string problem = "matmul f32 a=?bx2x3 b=?bx3x4";
+  EXPECT_EQ(refusal(problem, {0, 1000, 0, 2000}, {5}), "");
+  EXPECT_NE(refusal(problem, {39, 1000, 0, 0}, {5}), "") << "A begins at Y's last element";
+  EXPECT_EQ(refusal(problem, {40, 1000, 0, 0}, {5}), "");
+  EXPECT_EQ(refusal(problem, {0, 0, 0, 0}, {0}), "") << "nothing is written";
+  EXPECT_EQ(refusal("gemm f32 m=2 n=4 k=?k", {0, 0, 0, 0}, {0}), "") << "nothing is read";
+}
+
+}  // namespace
+}  // namespace gemmc

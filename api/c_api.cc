@@ -31,6 +31,7 @@ struct gemmc_kernel {
   std::vector<std::string> dim_names;
   gemmc::LoopForm form;
   int64_t element_bytes = 0;
+  int64_t packed_b_bytes = 0;  // 0: B is read where it is
   std::string note;
 };
 
@@ -99,7 +100,12 @@ Status check_fields(const gemmc_kernel& kernel, const gemmc_call& call) {
   if (kernel.form.epilogue.size() > 0 && call.epilogue == nullptr) {
     return Status::invalid("epilogue is NULL; allowed: an array of " + std::to_string(kernel.form.epilogue.size()));
   }
-  const bool has_packed = std::any_of(std::begin(call.packed), std::end(call.packed), [](const void* p) { return p; });
+  const bool packs_b = kernel.kernel->entries().pack_b != nullptr;
+  if (packs_b && call.packed[1] == nullptr) {
+    return Status::invalid("packed[1] is NULL; allowed: what gemmc_kernel_get_pack_b()'s function wrote");
+  }
+  const bool has_packed =
+      call.packed[0] != nullptr || (!packs_b && call.packed[1] != nullptr) || call.packed[2] != nullptr;
   if (has_packed || call.scratch != nullptr || call.scratch_bytes != 0 || call.parallel_context != nullptr) {
     return Status::invalid(
         "packed, scratch, scratch_bytes or parallel_context is set; allowed: zero, they are reserved");
@@ -153,8 +159,11 @@ GEMMC_EXPORT gemmc_status gemmc_session_kernel(gemmc_session* session, const cha
     const Problem& problem = result->kernel->artifact().problem;
     gemmc::LoopForm form = gemmc::loop_form(problem);
     const auto bytes = static_cast<int64_t>(gemmc::size_bytes(problem.dtype));
-    *kernel = new gemmc_kernel{std::move(result->kernel), std::move(result->dim_names), std::move(form), bytes,
-                               std::move(parsed->note)};
+    const gemmc_pack_entry pack_b = result->kernel->entries().pack_b;
+    const int64_t packed_b_bytes = pack_b == nullptr ? 0 : pack_b(nullptr, nullptr);
+    *kernel = new gemmc_kernel{
+        std::move(result->kernel), std::move(result->dim_names), std::move(form), bytes, packed_b_bytes,
+        std::move(parsed->note)};
     return Status::ok();
   });
 }
@@ -168,7 +177,8 @@ GEMMC_EXPORT gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const ge
     const gemmc::Expected<gemmc::ResolvedLoops> loops =
         gemmc::resolve(kernel->form, {call->dims, kernel->dim_names.size()}, {call->strides, stride_count(*kernel)});
     if (!loops) return loops.status();
-    GEMMC_RETURN_IF_ERROR(gemmc::check_overlap(kernel->form, *loops, *call, kernel->element_bytes));
+    GEMMC_RETURN_IF_ERROR(
+        gemmc::check_overlap(kernel->form, *loops, *call, kernel->element_bytes, kernel->packed_b_bytes));
     if (kernel->kernel->entry()(call) == GEMMC_OK) return Status::ok();
     return Status::internal("the kernel refuses a call that has passed every check");
   });
@@ -176,6 +186,10 @@ GEMMC_EXPORT gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const ge
 
 GEMMC_EXPORT gemmc_kernel_entry gemmc_kernel_get_entry(const gemmc_kernel* kernel) {
   return kernel == nullptr ? nullptr : kernel->kernel->entry();
+}
+
+GEMMC_EXPORT gemmc_pack_entry gemmc_kernel_get_pack_b(const gemmc_kernel* kernel) {
+  return kernel == nullptr ? nullptr : kernel->kernel->entries().pack_b;
 }
 
 GEMMC_EXPORT const char* gemmc_kernel_symbol(const gemmc_kernel* kernel) {

@@ -114,7 +114,7 @@ Status from_kernel(int32_t code) {
 
 }  // namespace
 
-Expected<Tensor> run_plan(const CallPlan& plan, gemmc_kernel_entry entry, const Arrays& arrays) {
+Expected<Tensor> run_plan(const CallPlan& plan, const KernelEntries& entries, const Arrays& arrays) {
   const DType dtype = plan.canonical.problem.dtype;
   const int64_t size = static_cast<int64_t>(size_bytes(dtype));
   GEMMC_RETURN_IF_ERROR(check_array(arrays.a, dtype, "A"));
@@ -136,6 +136,13 @@ Expected<Tensor> run_plan(const CallPlan& plan, gemmc_kernel_entry entry, const 
     if (!placed) return placed.status();
     epilogue_first.push_back(placed->first());
     epilogue.push_back(*std::move(placed));
+  }
+  std::optional<Buffer> packed_b;
+  if (entries.pack_b != nullptr) {
+    Expected<Buffer> buffer = Buffer::allocate(entries.pack_b(nullptr, nullptr) / size, dtype, "packed B");
+    if (!buffer) return buffer.status();
+    packed_b = *std::move(buffer);
+    entries.pack_b(b->first(), packed_b->data());
   }
   const Expected<Buffer> y = Buffer::allocate(plan.y.span, dtype, "Y");
   if (!y) return y.status();
@@ -165,7 +172,8 @@ Expected<Tensor> run_plan(const CallPlan& plan, gemmc_kernel_entry entry, const 
     call.dims = plan.dims.data();
     call.strides = plan.strides.data();
     call.epilogue = epilogue_first.data();
-    status = from_kernel(entry(&call));
+    if (packed_b) call.packed[1] = packed_b->data();
+    status = from_kernel(entries.call(&call));
   };
   // Without elements in Y, outer axes may still be too long to walk.
   if (plan.outer.empty() || plan.y.span > 0) for_each_element(calls, call_once);
@@ -207,7 +215,7 @@ Expected<Tensor> invoke(Session& session, const Problem& problem, const Arrays& 
   const Expected<Session::Result> found = session.kernel(problem, options);
   if (!found) return found.status();
   const auto start = std::chrono::steady_clock::now();
-  Expected<Tensor> y = run_plan(*plan, found->kernel->entry(), arrays);
+  Expected<Tensor> y = run_plan(*plan, found->kernel->entries(), arrays);
   const auto elapsed = std::chrono::steady_clock::now() - start;
   if (report != nullptr) {
     *report = {found->kernel, std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count()};

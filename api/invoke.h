@@ -42,8 +42,8 @@ Expected<Tensor> invoke(Session& session, const Node& node, const Arrays& arrays
 // A node's operands, with `data` in the place of null arrays, checked against the node's types and shapes.
 Expected<Arrays> node_arrays(const Node& node, const Arrays& given);
 
-// The call itself, for a kernel from anywhere: lays the operands out as `plan` says, makes its calls, and gathers Y.
-// The arrays must have the shapes that the plan was made from.
-Expected<Tensor> run_plan(const CallPlan& plan, gemmc_kernel_entry entry, const Arrays& arrays);
+// The call itself, for a kernel from anywhere: lays the operands out as `plan` says, packs B for a kernel that wants
+// it, makes its calls, and gathers Y. The arrays must have the shapes that the plan was made from.
+Expected<Tensor> run_plan(const CallPlan& plan, const KernelEntries& entries, const Arrays& arrays);
 
 }  // namespace gemmc

@@ -68,7 +68,8 @@ bool is_same(const Elements& left, const Elements& right) {
 
 }  // namespace
 
-Status check_overlap(const LoopForm& form, const ResolvedLoops& loops, const gemmc_call& call, int64_t bytes) {
+Status check_overlap(const LoopForm& form, const ResolvedLoops& loops, const gemmc_call& call, int64_t bytes,
+                     int64_t packed_b_bytes) {
   const auto elements = [&](const void* first, int64_t rows, int64_t row, int64_t cols, int64_t col,
                             auto batch_stride) {
     Elements result{static_cast<__int128>(reinterpret_cast<uintptr_t>(first)), bytes, {}};
@@ -92,7 +93,11 @@ Status check_overlap(const LoopForm& form, const ResolvedLoops& loops, const gem
   };
   if (loops.k > 0) {
     const Elements a = elements(call.a, loops.m, loops.a_row, loops.k, loops.a_col, of_a);
-    const Elements b = elements(call.b, loops.k, loops.b_row, loops.n, loops.b_col, of_b);
+    const Elements b = packed_b_bytes == 0
+                           ? elements(call.b, loops.k, loops.b_row, loops.n, loops.b_col, of_b)
+                           : Elements{static_cast<__int128>(reinterpret_cast<uintptr_t>(call.packed[1])),
+                                      bytes,
+                                      {{packed_b_bytes / bytes, bytes}}};
     if (overlap(a, y)) return refuse("A", "buffers of their own");
     if (overlap(b, y)) return refuse("B", "buffers of their own");
   }

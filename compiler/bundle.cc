@@ -11,6 +11,7 @@
 #include "compiler/bundle/manifest_text.h"
 #include "compiler/bundle/shared_library.h"
 #include "compiler/bundle/staged_files.h"
+#include "compiler/bundle/weights_object.h"
 #include "compiler/held_signals.h"
 
 namespace gemmc {
@@ -24,6 +25,7 @@ Status check(const Bundle& bundle) {
   }
   if (bundle.artifacts.empty()) return Status::invalid("there is no kernel to write");
   std::set<std::string> symbols;
+  for (const PackedWeights& weights : bundle.weights) symbols.insert(weights.symbol);
   for (const Artifact& artifact : bundle.artifacts) {
     if (!symbols.insert(artifact.symbol).second) {
       return Status::internal(fmt::format("two kernels have the symbol {}", artifact.symbol));
@@ -38,19 +40,26 @@ std::string_view as_text(const std::vector<uint8_t>& bytes) {
 
 }  // namespace
 
+std::string weights_file(const Bundle& bundle) { return bundle.name + "_weights.o"; }
+
 Expected<BundleFiles> write_bundle(const Bundle& bundle, const std::filesystem::path& directory) {
   GEMMC_RETURN_IF_ERROR(check(bundle));
   const std::string static_library = "lib" + bundle.name + ".a";
   const std::string shared_library = "lib" + bundle.name + ".so";
-  const Expected<std::string> archive = archive_bytes(bundle.artifacts);
+  std::vector<ObjectFile> objects;
+  for (const Artifact& artifact : bundle.artifacts) objects.push_back({artifact.symbol + ".o", artifact.object});
+  if (!bundle.weights.empty()) {
+    Expected<std::vector<uint8_t>> weights = weights_object(bundle.weights);
+    if (!weights) return weights.status();
+    objects.push_back({weights_file(bundle), *std::move(weights)});
+  }
+  const Expected<std::string> archive = archive_bytes(objects);
   if (!archive) return archive.status();
 
   const HeldSignals held;  // until `files` has put its files in place or removed them
   Expected<StagedFiles> files = StagedFiles::create(directory);
   if (!files) return files.status();
-  for (const Artifact& artifact : bundle.artifacts) {
-    GEMMC_RETURN_IF_ERROR(files->write(artifact.symbol + ".o", as_text(artifact.object)));
-  }
+  for (const ObjectFile& object : objects) GEMMC_RETURN_IF_ERROR(files->write(object.name, as_text(object.bytes)));
   GEMMC_RETURN_IF_ERROR(files->write(static_library, *archive));
   BundleFiles result;
   const std::optional<std::filesystem::path> cc = find_program("cc");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,13 +13,20 @@ namespace gemmc {
 
 // One node (or problem string) of the build and the artifact that serves it.
 struct BundleNode {
-  std::string name;                // node name; the problem string where there is no node
-  std::string output;              // output name
-  std::string problem;             // problem string, with the node's own dimension names
-  std::string graph_path;          // see ModelNode
-  size_t artifact = 0;             // index into Bundle::artifacts
-  std::vector<std::string> dims;   // the node's names of the kernel's run-time dimensions, in call order
-  std::vector<std::string> notes;  // e.g. "backward kernels: not built yet"
+  std::string name;                    // node name; the problem string where there is no node
+  std::string output;                  // output name
+  std::string problem;                 // problem string, with the node's own dimension names
+  std::string graph_path;              // see ModelNode
+  size_t artifact = 0;                 // index into Bundle::artifacts
+  std::vector<std::string> dims;       // the node's names of the kernel's run-time dimensions, in call order
+  std::vector<std::string> notes;      // e.g. "backward kernels: not built yet"
+  std::optional<size_t> weights = {};  // index into Bundle::weights, where the node's B is packed in the library
+};
+// A constant B in the layout of the kernels of the nodes that refer to it.
+struct PackedWeights {
+  std::string symbol;
+  DType dtype = DType::kFloat32;
+  std::vector<uint8_t> bytes;
 };
 struct RefusedNode {
   std::string name, graph_path, op_type, reason;
@@ -28,7 +36,11 @@ struct Bundle {
   std::vector<Artifact> artifacts;
   std::vector<BundleNode> nodes;
   std::vector<RefusedNode> refused;
+  std::vector<PackedWeights> weights;
 };
+
+// The object with the bundle's weights.
+std::string weights_file(const Bundle& bundle);
 
 struct BundleFiles {
   std::vector<std::filesystem::path> written;

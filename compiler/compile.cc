@@ -18,10 +18,8 @@ Expected<Schedule> decide_schedule(const Problem& problem, const Target& target,
                                    const std::optional<Schedule>& wanted) {
   if (!wanted) return choose_schedule(problem, target);
   GEMMC_RETURN_IF_ERROR(validate(*wanted, problem.dtype, target));
-  for (const FamilyVerdict& verdict : judge_families(problem, target)) {
-    if (verdict.family == wanted->family && verdict.refusal) {
-      return Status::unsupported(fmt::format("schedule family {}: {}", name(wanted->family), *verdict.refusal));
-    }
+  if (const auto refusal = refuse_schedule(*wanted, problem, target)) {
+    return Status::unsupported(fmt::format("schedule family {}: {}", name(wanted->family), *refusal));
   }
   return *wanted;
 }

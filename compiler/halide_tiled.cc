@@ -1,14 +1,19 @@
 // The tiled family: Y is cut into rectangles, each computed by register tiles of one exact size over all of K. Nothing
-// is masked and nothing is computed twice, so nothing outside the operands is touched and C may be Y.
+// is masked and nothing is computed twice, so nothing outside the operands is touched and C may be Y. One function is a
+// column of tiles of one height; the thunk, which knows M, says how many.
 //
 //            full column tiles (nr)      rest: vectors, then half vectors ... one column
 //          +----------+----------+----+--+-+
-//   rows   |  h x nr  |          |    |  | |   tiles of h rows, h <= mr, M split evenly
+//          |  h x nr  |          |    |  | |
+//          +----------+----------+----+--+-+   `tiles` tiles of h rows, h <= mr
+//          |  h x nr  |          |    |  | |
 //          +----------+----------+----+--+-+
-//   rows   | h-1 x nr |          |    |  | |   tiles of h-1 rows
-//          +----------+----------+----+--+-+
+#include <fmt/format.h>
+
 #include "compiler/halide_families.h"
 #include "compiler/halide_numeric.h"
+#include "compiler/pipelines.h"
+#include "schedules/packed_panels.h"
 
 namespace gemmc {
 namespace {
@@ -19,38 +24,38 @@ using Halide::RDom;
 using Halide::RVar;
 using Halide::Var;
 
-// `count` tiles of `size`, one after the other, from `start` on.
-struct Span {
-  int start, count, size;
+// `count` tiles side by side from column `start` on, each of `panels` pieces of `width` columns.
+struct Columns {
+  int start, count, panels, width;
 };
 
-std::vector<Span> split_rows(int m, int mr) {
-  const int tiles = (m + mr - 1) / mr;
-  const int height = (m + tiles - 1) / tiles;
-  const int full_tiles = m - tiles * (height - 1);
-  std::vector<Span> spans = {{0, full_tiles, height}};
-  if (full_tiles < tiles) spans.push_back({full_tiles * height, tiles - full_tiles, height - 1});
-  return spans;
+// Short tiles are wider: they need as many accumulators in flight, and more panels of B at a time are more streams.
+int panels_of_tile(const Schedule& schedule, int height) {
+  constexpr int kMostVectors = 8;
+  const int by_registers = schedule.mr / height;
+  const int by_vectors = std::max(1, kMostVectors / (schedule.nr / schedule.lanes));
+  return std::min(by_registers, by_vectors);
 }
 
-std::vector<Span> split_columns(int n, int nr, int lanes) {
-  std::vector<Span> spans;
+std::vector<Columns> split_columns(int n, const Schedule& schedule, int panels) {
+  const int nr = schedule.nr, lanes = schedule.lanes;
+  std::vector<Columns> spans;
   int start = 0;
-  if (n >= nr) spans.push_back({0, n / nr, nr});
-  start = n / nr * nr;
-  if (n - start >= lanes) {
-    spans.push_back({start, 1, (n - start) / lanes * lanes});
-    start += spans.back().size;
-  }
+  const auto add = [&](int count, int panels_of_each, int width) {
+    if (count * panels_of_each * width == 0) return;
+    spans.push_back({start, count, panels_of_each, width});
+    start += count * panels_of_each * width;
+  };
+  add(n / (panels * nr), panels, nr);
+  add(1, (n - start) / nr, nr);
+  add(1, 1, (n - start) / lanes * lanes);
   for (int width = lanes / 2; width >= 1; width /= 2) {
-    if (n - start < width) continue;
-    spans.push_back({start, 1, width});
-    start += width;
+    if (n - start >= width) add(1, 1, width);
   }
   return spans;
 }
 
-void declare_matrix(Halide::OutputImageParam buffer, const MatrixStrides& strides, int rows, int cols) {
+void declare_matrix(Halide::OutputImageParam buffer, const MatrixStrides& strides, const Expr& rows, int cols) {
   buffer.dim(0).set_bounds(0, cols);
   buffer.dim(1).set_bounds(0, rows);
   declare_stride(buffer.dim(0), strides.col);
@@ -60,78 +65,119 @@ void declare_matrix(Halide::OutputImageParam buffer, const MatrixStrides& stride
 struct TiledBuilder {
   const Numeric& numeric;
   Halide::Type summed;  // the accumulators' type
-  int k, lanes;
+  const Schedule& schedule;
+  int height, k;
+  Halide::Param<int> tiles;
   Halide::ImageParam a, b;
   std::vector<AddedOperand> added;
   Func y;
   int updates = 0;
 
-  // One more update of y: the rectangle rows x cols in register tiles.
-  void add_rectangle(const Span& rows, const Span& cols) {
+  // The element of B in row k and column x of a piece of a tile.
+  Expr b_element(const Columns& cols, const Expr& x, const Expr& piece, const Expr& row) const {
+    if (!schedule.packs_b) return b(cols.start + piece * cols.width + x, row);
+    return b(cols.start % schedule.nr + x, row, cols.start / schedule.nr + piece);
+  }
+
+  // One more update of y: all rows of these columns.
+  void add_columns(const Columns& cols) {
     const std::string suffix = std::to_string(updates);
-    Var x("x"), r("r"), tile_x("tile_x"), tile_r("tile_r");
+    Var x("x"), panel("panel"), r("r"), tile_x("tile_x"), tile_r("tile_r");
     Func acc("acc" + suffix);
     RDom products(0, k, "k" + suffix);
-    const auto column = [&](const Expr& tile, const Expr& x) { return cols.start + tile * cols.size + x; };
-    const auto row = [&](const Expr& tile, const Expr& r) { return rows.start + tile * rows.size + r; };
-    acc(x, r, tile_x, tile_r) = Halide::cast(summed, 0);
-    acc(x, r, tile_x, tile_r) =
-        numeric.multiply_add(acc(x, r, tile_x, tile_r), numeric.to_accumulator(a(products, row(tile_r, r))),
-                             numeric.to_accumulator(b(column(tile_x, x), products)));
+    const auto piece = [&](const Expr& tile, const Expr& panel) { return tile * cols.panels + panel; };
+    acc(x, panel, r, tile_x, tile_r) = Halide::cast(summed, 0);
+    acc(x, panel, r, tile_x, tile_r) =
+        numeric.multiply_add(acc(x, panel, r, tile_x, tile_r), numeric.to_accumulator(a(products, tile_r * height + r)),
+                             numeric.to_accumulator(b_element(cols, x, piece(tile_x, panel), products)));
 
-    RDom at({{0, cols.size}, {0, rows.size}, {0, rows.count}, {0, cols.count}}, "at" + suffix);
-    const Expr out_x = column(at.w, at.x), out_r = row(at.z, at.y);
-    y(out_x, out_r) = numeric.finish(acc(at.x, at.y, at.w, at.z), elements_at(added, out_x, out_r));
+    RDom at({{0, cols.width}, {0, cols.panels}, {0, height}, {0, tiles}, {0, cols.count}}, "at" + suffix);
+    const RVar at_x = at[0], at_panel = at[1], at_r = at[2], at_tile_r = at[3], at_tile_x = at[4];
+    const Expr out_x = cols.start + piece(at_tile_x, at_panel) * cols.width + at_x, out_r = at_tile_r * height + at_r;
+    y(out_x, out_r) = numeric.finish(acc(at_x, at_panel, at_r, at_tile_x, at_tile_r), elements_at(added, out_x, out_r));
 
-    const int vector = std::min(lanes, cols.size);
+    const int vector = std::min(schedule.lanes, cols.width);
     RVar xi("xi"), xo("xo");
     Halide::Stage store = y.update(updates);
     // Each tile writes its own elements, which Halide cannot see through the arithmetic on RVars.
     store.allow_race_conditions();
-    store.split(at.x, xo, xi, vector).reorder(xi, xo, at.y, at.z, at.w).vectorize(xi).unroll(xo).unroll(at.y);
-    acc.compute_at(y, at.z).store_in(Halide::MemoryType::Register);
+    store.split(at_x, xo, xi, vector).reorder(xi, xo, at_panel, at_r, at_tile_r, at_tile_x);
+    store.vectorize(xi).unroll(xo).unroll(at_panel).unroll(at_r);
+    acc.compute_at(y, at_tile_r).store_in(Halide::MemoryType::Register);
     for (Halide::Stage stage : {Halide::Stage(acc), acc.update()}) {
       Var vo("vo"), vi("vi");
-      stage.split(x, vo, vi, vector, Halide::TailStrategy::RoundUp).vectorize(vi).unroll(vo).unroll(r);
+      stage.split(x, vo, vi, vector, Halide::TailStrategy::RoundUp).vectorize(vi).unroll(vo).unroll(panel).unroll(r);
     }
     Var vo("vo"), vi("vi");
-    acc.bound(x, 0, cols.size).bound(r, 0, rows.size);
-    acc.update().reorder(vi, vo, r, products);
+    acc.bound(x, 0, cols.width).bound(panel, 0, cols.panels).bound(r, 0, height);
+    // What is fewer, elements of A or vectors of B, stays in registers while the others pass by.
+    const bool keeps_a = height < cols.panels * cols.width / vector;
+    acc.update().reorder(keeps_a ? std::vector<Halide::VarOrRVar>{vi, r, vo, panel, products}
+                                 : std::vector<Halide::VarOrRVar>{vi, vo, panel, r, products});
     ++updates;
+  }
+
+  void declare_packed_b(const PackedPanels& panels) {
+    b.dim(0).set_bounds(0, schedule.nr);
+    b.dim(1).set_bounds(0, k).set_stride(schedule.nr);
+    b.dim(2).set_bounds(0, static_cast<int>(panels.count())).set_stride(schedule.nr * k);
   }
 };
 
-}  // namespace
-
-std::vector<HalideFunction> tiled_functions(const Problem& problem, const LoopForm& form, const Schedule& schedule,
-                                            const Target& target) {
-  const int m = static_cast<int>(*form.m.static_value());
+HalideFunction tiled_function(const Problem& problem, const LoopForm& form, const Schedule& schedule,
+                              const Numeric& numeric, int height) {
   const int n = static_cast<int>(*form.n.static_value());
   const int k = static_cast<int>(*form.k.static_value());
   const Halide::Type stored = storage_type(problem.dtype);
-  const Numeric numeric(problem, target);
   TiledBuilder builder{.numeric = numeric,
                        .summed = accumulator_type(problem.dtype),
+                       .schedule = schedule,
+                       .height = height,
                        .k = k,
-                       .lanes = schedule.lanes,
+                       .tiles = Halide::Param<int>("tiles"),
                        .a = Halide::ImageParam(stored, 2, "A"),
-                       .b = Halide::ImageParam(stored, 2, "B"),
+                       .b = Halide::ImageParam(stored, schedule.packs_b ? 3 : 2, "B"),
                        .added = added_operands(form, stored),
                        .y = Func("Y")};
   Var x("x"), r("r");
   builder.y(x, r) = Halide::undef(stored);
-  for (const Span& cols : split_columns(n, schedule.nr, schedule.lanes)) {
-    for (const Span& rows : split_rows(m, schedule.mr)) builder.add_rectangle(rows, cols);
-  }
-  declare_matrix(builder.a, form.a, m, k);
-  declare_matrix(builder.b, form.b, k, n);
-  declare_matrix(builder.y.output_buffer(), form.y, m, n);
+  for (const Columns& cols : split_columns(n, schedule, panels_of_tile(schedule, height))) builder.add_columns(cols);
+  const Expr rows = builder.tiles * height;
+  declare_matrix(builder.a, form.a, rows, k);
+  if (schedule.packs_b)
+    builder.declare_packed_b(packed_panels(form, schedule));
+  else
+    declare_matrix(builder.b, form.b, k, n);
+  declare_matrix(builder.y.output_buffer(), form.y, rows, n);
   std::vector<Halide::Argument> arguments = {builder.a, builder.b};
   for (const AddedOperand& operand : builder.added) {
-    declare_matrix(operand.buffer, operand.strides, m, n);
+    declare_matrix(operand.buffer, operand.strides, rows, n);
     arguments.push_back(operand.buffer);
   }
-  return {{"tiled", arguments, builder.y}};
+  arguments.push_back(builder.tiles);
+  return {fmt::format("tiled_{}", height), arguments, builder.y};
+}
+
+}  // namespace
+
+std::vector<int> tile_heights(const SizeExpr& m, const Schedule& schedule) {
+  std::vector<int> heights;
+  const std::optional<int64_t> rows = m.static_value();
+  const int64_t tiles = rows ? (*rows + schedule.mr - 1) / schedule.mr : 0;
+  const int tallest = rows ? static_cast<int>((*rows + tiles - 1) / tiles) : schedule.mr;
+  const int lowest = !rows ? 1 : *rows < tiles * tallest ? tallest - 1 : tallest;
+  for (int height = tallest; height >= lowest; --height) heights.push_back(height);
+  return heights;
+}
+
+std::vector<HalideFunction> tiled_functions(const Problem& problem, const LoopForm& form, const Schedule& schedule,
+                                            const Target& target) {
+  const Numeric numeric(problem, target);
+  std::vector<HalideFunction> functions;
+  for (int height : tile_heights(form.m, schedule)) {
+    functions.push_back(tiled_function(problem, form, schedule, numeric, height));
+  }
+  return functions;
 }
 
 }  // namespace gemmc

@@ -1,51 +1,31 @@
 #include "compiler/llvm_object.h"
 
 #include <fmt/format.h>
-#include <llvm/Analysis/RuntimeLibcallInfo.h>
 #include <llvm/Bitcode/BitcodeReader.h>
-#include <llvm/CodeGen/MachineModuleInfo.h>
-#include <llvm/CodeGen/Passes.h>
-#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Operator.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Linker/Linker.h>
-#include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/MemoryBuffer.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
-#include <llvm/Target/TargetOptions.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
-#include <mutex>
-
 #include "compiler/fma_pass.h"
+#include "compiler/llvm_emit.h"
 #include "compiler/thunk.h"
 
 namespace gemmc {
 namespace {
-
-constexpr char kTriple[] = "x86_64-unknown-linux-gnu";
-
-void initialize_llvm() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-  });
-}
 
 std::string text(llvm::Error error) { return llvm::toString(std::move(error)); }
 
 Expected<std::unique_ptr<llvm::Module>> link_pipelines(llvm::LLVMContext& context,
                                                        const std::vector<Pipeline>& pipelines) {
   auto linked = std::make_unique<llvm::Module>("gemmc", context);
-  linked->setTargetTriple(llvm::Triple(kTriple));
+  linked->setTargetTriple(llvm_triple());
   for (const Pipeline& pipeline : pipelines) {
     llvm::MemoryBufferRef buffer(pipeline.bitcode, pipeline.function);
     auto module = llvm::parseBitcodeFile(buffer, context);
@@ -110,44 +90,11 @@ void run_passes(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.run(module, modules);
 }
 
-// What TargetMachine::addPassesToEmitFile() adds, without shrink-wrapping: that moves the prologue behind checks at the
-// entry, where r11 may already hold an argument, and the prologue's loop of inline stack probes overwrites r11
-// (LLVM 22.1.8: X86FrameLowering::canUseAsPrologue() asks only for the flags).
-bool add_code_generation(llvm::legacy::PassManager& passes, llvm::TargetMachine& machine,
-                         llvm::raw_pwrite_stream& stream, llvm::CodeGenFileType type) {
-  // Without it LLVM knows of no memset and memcpy that it may call.
-  passes.add(new llvm::RuntimeLibraryInfoWrapper(machine.getTargetTriple()));
-  llvm::TargetPassConfig* config = machine.createPassConfig(passes);
-  config->disablePass(&llvm::ShrinkWrapID);
-  auto* machine_module = new llvm::MachineModuleInfoWrapperPass(&machine);
-  passes.add(config);
-  passes.add(machine_module);
-  if (config->addISelPasses()) return false;
-  config->addMachinePasses();
-  config->setInitialized();
-  if (machine.addAsmPrinter(passes, stream, nullptr, type, machine_module->getMMI().getContext())) return false;
-  passes.add(llvm::createFreeMachineFunctionPass());
-  return true;
-}
-
-Expected<llvm::SmallVector<char, 0>> emit(llvm::Module& module, llvm::TargetMachine& machine,
-                                          llvm::CodeGenFileType type) {
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if (!add_code_generation(passes, machine, stream, type)) {
-    return Status::internal("LLVM cannot emit this kind of file");
-  }
-  passes.run(module);
-  return bytes;
-}
-
 }  // namespace
 
 Expected<ObjectCode> emit_object(const std::vector<Pipeline>& pipelines, const Problem& problem,
                                  const Schedule& schedule, const Target& target, const std::string& symbol,
                                  bool with_texts) {
-  initialize_llvm();
   llvm::LLVMContext context;
   auto linked = link_pipelines(context, pipelines);
   if (!linked) return linked.status();
@@ -172,12 +119,9 @@ Expected<ObjectCode> emit_object(const std::vector<Pipeline>& pipelines, const P
   llvm::raw_string_ostream problem_stream(problems);
   if (llvm::verifyModule(module, &problem_stream)) return Status::internal("LLVM finds the module broken: " + problems);
 
-  std::string error;
-  const llvm::Target* backend = llvm::TargetRegistry::lookupTarget(module.getTargetTriple(), error);
-  if (backend == nullptr) return Status::internal("LLVM: " + error);
-  std::unique_ptr<llvm::TargetMachine> machine(
-      backend->createTargetMachine(module.getTargetTriple(), target.level, "", llvm::TargetOptions(), llvm::Reloc::PIC_,
-                                   std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  Expected<std::unique_ptr<llvm::TargetMachine>> created = make_machine(target.level);
+  if (!created) return created.status();
+  llvm::TargetMachine* const machine = created->get();
   run_passes(module, *machine);
 
   ObjectCode result;
@@ -186,11 +130,11 @@ Expected<ObjectCode> emit_object(const std::vector<Pipeline>& pipelines, const P
     module.print(stream, nullptr);
     // Emitting changes the module, so the assembly comes from a copy.
     std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
-    auto assembly = emit(*copy, *machine, llvm::CodeGenFileType::AssemblyFile);
+    auto assembly = emit_module(*copy, *machine, llvm::CodeGenFileType::AssemblyFile);
     if (!assembly) return assembly.status();
     result.assembly.assign(assembly->begin(), assembly->end());
   }
-  auto object = emit(module, *machine, llvm::CodeGenFileType::ObjectFile);
+  auto object = emit_module(module, *machine, llvm::CodeGenFileType::ObjectFile);
   if (!object) return object.status();
   result.object.assign(object->begin(), object->end());
   return result;

@@ -5,8 +5,10 @@
 // E(n, m) for each operand of the epilogue.
 // Buffers of 16-bit floats hold their bit patterns; "accumulator" is accumulator(problem.dtype).
 //
-// kTiled has one function, for one item of the batch, with every size and stride static:
-//   tiled(A, B, [C], [E...], Y)
+// kTiled has one function for each height h of tile_heights(), over a column of `tiles` register tiles of h rows; N, K
+// and the strides are static:
+//   tiled_h(A (K, tiles * h), B (N, K), [C], [E...], tiles, Y (N, tiles * h))
+// Where the schedule packs B, its buffer is (nr, K, panels), see schedules/packed_panels.h.
 // kGeneral has functions over one block, mb <= mc rows, nb <= nc columns, kb <= kc products, with run-time sizes:
 //   pack_b(B (nb, kb), Bp (nr, kb, panels of nc))     Bp holds B's columns in panels of nr; columns past nb are not set
 //   convert_a(A (kb, mb), Ac (kb, mb))                only for 16-bit types: to accumulators, row stride kc
@@ -35,6 +37,10 @@ struct Pipeline {
 // `problem` is canonical and `schedule` valid for it.
 Expected<std::vector<Pipeline>> build_pipelines(const Problem& problem, const Schedule& schedule, const Target& target,
                                                 bool with_loop_nests);
+
+// The heights of register tiles that some M can need of a kTiled schedule, tallest first. M rows are split evenly over
+// T = ceil(M / mr) tiles: M - T * (h - 1) of them have h = ceil(M / T) rows, which lie first, the others one less.
+std::vector<int> tile_heights(const SizeExpr& m, const Schedule& schedule);
 
 // Whether the general family of this type needs convert_a.
 bool converts_a(DType dtype);

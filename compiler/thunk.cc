@@ -1,5 +1,6 @@
 #include "compiler/thunk.h"
 
+#include <fmt/format.h>
 #include <llvm/IR/IRBuilder.h>
 
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include "compiler/ir_loops.h"
 #include "compiler/pipelines.h"
 #include "gemmc/gemmc.h"
+#include "schedules/packed_panels.h"
 
 namespace gemmc {
 namespace {
@@ -161,7 +163,9 @@ class ThunkBuilder {
     const size_t needed = form_.epilogue.empty() ? offsetof(gemmc_call, epilogue) : sizeof(gemmc_call);
     Value* size_bytes = field(builder_.getInt64Ty(), offsetof(gemmc_call, size_bytes));
     refuse_if(builder_.CreateICmpULT(size_bytes, builder_.getInt64(needed)));
-    std::vector<Value*> arguments = {field(pointer, offsetof(gemmc_call, a)), field(pointer, offsetof(gemmc_call, b))};
+    const size_t b = schedule_.packs_b ? offsetof(gemmc_call, packed) + sizeof(void*) : offsetof(gemmc_call, b);
+    std::vector<Value*> arguments = {field(pointer, offsetof(gemmc_call, a)), field(pointer, b)};
+    if (schedule_.packs_b) refuse_if(builder_.CreateIsNull(arguments.back()));
     if (form_.has_c) arguments.push_back(field(pointer, offsetof(gemmc_call, c)));
     const auto add_list = [&](size_t offset, llvm::Type* type, int count) {
       if (count == 0) return;
@@ -178,6 +182,44 @@ class ThunkBuilder {
     add_list(offsetof(gemmc_call, strides), builder_.getInt64Ty(), form_.stride_count);
     builder_.CreateRet(builder_.CreateCall(typed_, arguments));
     return uniform;
+  }
+
+  // int64_t NAME_pack_b(const T* b, T* packed_b)
+  void add_pack_entry(const std::string& symbol) {
+    auto* pack = llvm::Function::Create(
+        llvm::FunctionType::get(builder_.getInt64Ty(), {builder_.getPtrTy(), builder_.getPtrTy()}, false),
+        llvm::Function::ExternalLinkage, symbol, module_);
+    pack->addParamAttr(0, llvm::Attribute::ReadOnly);
+    llvm::LLVMContext& context = module_.getContext();
+    llvm::BasicBlock* write = nullptr;
+    llvm::BasicBlock* done = llvm::BasicBlock::Create(context, "done", pack);
+    builder_.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", pack, done));
+    write = llvm::BasicBlock::Create(context, "write", pack, done);
+    builder_.CreateCondBr(builder_.CreateIsNull(pack->getArg(1)), done, write);
+    builder_.SetInsertPoint(write);
+    const PackedPanels panels = packed_panels(form_, schedule_);
+    const auto b_stride = [&](const StrideExpr& expr) { return i64(*expr.static_value()); };
+    llvm::Type* element = builder_.getIntNTy(static_cast<unsigned>(8 * size_bytes(problem_.dtype)));
+    emit_loop(builder_, i64(panels.count()), i64(1), [&](Value* panel) {
+      emit_loop(builder_, i64(panels.k), i64(1), [&](Value* k) {
+        Value* row = builder_.CreateAdd(builder_.CreateMul(panel, i64(panels.k)), k);
+        emit_loop(builder_, i64(panels.nr), i64(1), [&](Value* x) {
+          Value* column = builder_.CreateAdd(builder_.CreateMul(panel, i64(panels.nr)), x);
+          Value* exists = builder_.CreateICmpSLT(column, i64(panels.n));
+          Value* from = builder_.CreateAdd(builder_.CreateMul(k, b_stride(form_.b.row)),
+                                           builder_.CreateMul(column, b_stride(form_.b.col)));
+          // Past the last column, any element is read in place of the one that is not there.
+          Value* place = advance(pack->getArg(0), builder_.CreateSelect(exists, from, i64(0)));
+          Value* value = builder_.CreateAlignedLoad(element, place, llvm::Align(1));
+          value = builder_.CreateSelect(exists, value, llvm::Constant::getNullValue(element));
+          Value* to = builder_.CreateAdd(builder_.CreateMul(row, i64(panels.nr)), x);
+          builder_.CreateAlignedStore(value, advance(pack->getArg(1), to), llvm::Align(1));
+        });
+      });
+    });
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(done);
+    builder_.CreateRet(i64(panels.elements() * static_cast<int64_t>(size_bytes(problem_.dtype))));
   }
 
  private:
@@ -284,14 +326,46 @@ class ThunkBuilder {
     builder_.CreateCall(function, arguments);
   }
 
+  // The rows in register tiles, as tile_heights() says, mc rows at most in one call.
   void emit_tiled(const Operands& item) {
-    std::vector<Value*> arguments = {buffers_.make(item.a.base, {{k_, item.a.col}, {m_, item.a.row}}),
-                                     buffers_.make(item.b.base, {{n_, item.b.col}, {k_, item.b.row}})};
-    for (const MatrixValues& added : item.added) {
-      arguments.push_back(buffers_.make(added.base, {{n_, added.col}, {m_, added.row}}));
+    Value* all_tiles = tiles(m_, schedule_.mr);
+    Value* tallest = builder_.CreateUDiv(builder_.CreateSub(builder_.CreateAdd(m_, all_tiles), i64(1)), all_tiles);
+    Value* lower = builder_.CreateSub(tallest, i64(1));
+    Value* tallest_tiles = builder_.CreateSub(m_, builder_.CreateMul(all_tiles, lower));
+    Value* lower_tiles = builder_.CreateSub(all_tiles, tallest_tiles);
+    Value* first_row = i64(0);
+    for (int height : tile_heights(form_.m, schedule_)) {
+      Value* is_tallest = builder_.CreateICmpEQ(tallest, i64(height));
+      Value* is_lower = builder_.CreateICmpEQ(lower, i64(height));
+      Value* count =
+          builder_.CreateSelect(is_tallest, tallest_tiles, builder_.CreateSelect(is_lower, lower_tiles, i64(0)));
+      Value* block = i64(schedule_.mc / schedule_.mr);
+      emit_loop(builder_, count, block, [&](Value* tile) {
+        Value* row = builder_.CreateAdd(first_row, builder_.CreateMul(tile, i64(height)));
+        emit_tile_column(item, height, row, block_extent(count, tile, block));
+      });
+      first_row = builder_.CreateAdd(first_row, builder_.CreateMul(count, i64(height)));
     }
-    arguments.push_back(buffers_.make(item.y.base, {{n_, item.y.col}, {m_, item.y.row}}));
-    call("tiled", arguments);
+  }
+
+  Value* tiled_b(const MatrixValues& b) {
+    if (!schedule_.packs_b) return buffers_.make(b.base, {{n_, b.col}, {k_, b.row}});
+    const PackedPanels panels = packed_panels(form_, schedule_);
+    return buffers_.make(
+        b.base, {{i64(panels.nr), i64(1)}, {k_, i64(panels.nr)}, {i64(panels.count()), i64(panels.nr * panels.k)}});
+  }
+
+  void emit_tile_column(const Operands& item, int height, Value* first_row, Value* tile_count) {
+    Value* rows = builder_.CreateMul(tile_count, i64(height));
+    const auto buffer = [&](const MatrixValues& matrix, Value* cols) {
+      Value* base = advance(matrix.base, builder_.CreateMul(first_row, matrix.row));
+      return buffers_.make(base, {{cols, matrix.col}, {rows, matrix.row}});
+    };
+    std::vector<Value*> arguments = {buffer(item.a, k_), tiled_b(item.b)};
+    for (const MatrixValues& added : item.added) arguments.push_back(buffer(added, n_));
+    arguments.push_back(tile_count);
+    arguments.push_back(buffer(item.y, n_));
+    call(fmt::format("tiled_{}", height), arguments);
   }
 
   // Halide's indices are 32-bit: where a stride is so long that an index inside the block could overflow, the block
@@ -396,6 +470,7 @@ void add_thunk(llvm::Module& module, const Problem& problem, const LoopForm& for
   ThunkBuilder builder(module, problem, form, schedule);
   builder.add_typed_entry(symbol);
   builder.add_uniform_entry(symbol + "_call");
+  if (schedule.packs_b) builder.add_pack_entry(symbol + "_pack_b");
 }
 
 }  // namespace gemmc

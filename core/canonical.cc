@@ -16,14 +16,20 @@ void drop_what_changes_no_code(Problem& p) {
   if (p.beta == 0.0f) p.c.reset();
   if (!p.c) p.beta = 1.0f;
   if (is_integer(p.dtype)) p.order = SummationOrder::kAny;  // sums modulo 2^bits have one value
-  for (Operand* operand : {&p.a, &p.b, p.c ? &*p.c : nullptr}) {
-    if (operand != nullptr) operand->is_constant = false;
-  }
+  p.a.is_constant = false;
+  if (p.c) p.c->is_constant = false;
   for (EpilogueStep& step : p.epilogue) {
     step.name.clear();
     if (step.op == "residual") step = {.op = "bias", .axis = "mn", .name = ""};
   }
   for_each_dim(p, [](Dim& dim) { dim = dim.is_static() ? Dim::fixed(dim.size) : Dim::runtime(dim.name); });
+}
+
+bool is_known_matrix(const Operand& operand) {
+  return operand.has_known_rank && operand.shape.size() == 2 && operand.shape[0].is_static() &&
+         operand.shape[1].is_static() &&
+         std::none_of(operand.strides.begin(), operand.strides.end(),
+                      [](const Stride& stride) { return stride.kind == Stride::Kind::kRuntime; });
 }
 
 bool is_matrix_or_less(const Operand& operand) { return operand.has_known_rank && operand.shape.size() <= 2; }
@@ -179,6 +185,7 @@ CanonicalProblem canonical(const Problem& problem) {
     drop_dense_strides(p);
     simplify_c(p);
   }
+  p.b.is_constant = p.b.is_constant && is_known_matrix(p.b);
   std::vector<std::string> names = rename_dims(p);
   return {std::move(p), std::move(names)};
 }

@@ -69,7 +69,7 @@ struct Operand {
   bool has_known_rank = true;  // false: shape is empty and means nothing; the caller flattens
   Shape shape = {};
   Strides strides = {};               // empty: dense row-major; else one per dimension
-  bool is_constant = false;           // weights: the same values in every call
+  bool is_constant = false;           // weights: the same values in every call, so that they can be packed before
   std::optional<DType> storage = {};  // stored in a narrower type than it is computed in
   bool operator==(const Operand&) const = default;
 };
@@ -113,14 +113,15 @@ struct CanonicalProblem {
   std::vector<std::string> dim_names;
 };
 
-// The same computation with the same element order of every operand. C is dropped where beta is 0, beta becomes 1
-// where there is no C; 1-D operands become matrices; batch axes of size 1 that broadcast nothing disappear; leading
-// static dimensions of A fold into M where B is a matrix; an operand of unknown rank becomes (batch, M, K) with a run-
-// time batch stride, or (M, K) where B is a matrix; C of unknown rank becomes (M, N) with two run-time strides; a run-
-// time K that must equal a known or another K is replaced by it everywhere; strides that are what dense ones would be
-// are dropped; run-time dimensions are renamed d0, d1, ... in order of appearance; hints, `is_constant` and the order
-// of sums of integers, names of epilogue operands and constants of steps that are the defaults are dropped, since they
-// do not change the code; a residual is a full bias. Requires a valid problem.
+// The same computation with the same element order of every operand. C is dropped where beta is 0, beta becomes 1 where
+// there is no C; 1-D operands become matrices; batch axes of size 1 that broadcast nothing disappear; leading static
+// dimensions of A fold into M where B is a matrix; an operand of unknown rank becomes (batch, M, K) with a run-time
+// batch stride, or (M, K) where B is a matrix; C of unknown rank becomes (M, N) with two run-time strides; a run-time
+// K that must equal a known or another K is replaced by it everywhere; strides that are what dense ones would be are
+// dropped; run-time dimensions are renamed d0, d1, ... in order of appearance; hints, `is_constant` (except of a B that
+// is one matrix with everything known, which a kernel may want packed), the order of sums of integers, names of
+// epilogue operands and constants of steps that are the defaults are dropped, since they do not change the code; a
+// residual is a full bias. Requires a valid problem.
 CanonicalProblem canonical(const Problem& problem);
 
 // The index into the call's `dims` of a run-time dimension of a canonical problem: "d7" -> 7.

@@ -7,6 +7,7 @@
 #include "core/artifact.h"
 #include "core/status.h"
 #include "gemmc/gemmc.h"
+#include "runtime/kernel_entries.h"
 
 namespace gemmc {
 
@@ -14,17 +15,18 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   const Artifact& artifact() const { return artifact_; }
-  gemmc_kernel_entry entry() const { return uniform_; }
+  gemmc_kernel_entry entry() const { return entries_.call; }
+  const KernelEntries& entries() const { return entries_; }
   // The typed entry, see docs/kernel-abi.md for its type.
   void* typed_entry() const { return typed_; }
 
  protected:
-  Kernel(Artifact artifact, gemmc_kernel_entry uniform, void* typed)
-      : artifact_(std::move(artifact)), uniform_(uniform), typed_(typed) {}
+  Kernel(Artifact artifact, KernelEntries entries, void* typed)
+      : artifact_(std::move(artifact)), entries_(entries), typed_(typed) {}
 
  private:
   Artifact artifact_;
-  gemmc_kernel_entry uniform_;
+  KernelEntries entries_;
   void* typed_;
 };
 

@@ -26,8 +26,8 @@ void initialize_llvm() {
 // Owns the linker session whose memory the code lives in.
 class OrcKernel final : public Kernel {
  public:
-  OrcKernel(Artifact artifact, gemmc_kernel_entry uniform, void* typed, std::unique_ptr<llvm::orc::LLJIT> jit)
-      : Kernel(std::move(artifact), uniform, typed), jit_(std::move(jit)) {}
+  OrcKernel(Artifact artifact, KernelEntries entries, void* typed, std::unique_ptr<llvm::orc::LLJIT> jit)
+      : Kernel(std::move(artifact), entries, typed), jit_(std::move(jit)) {}
 
  private:
   std::unique_ptr<llvm::orc::LLJIT> jit_;
@@ -58,6 +58,16 @@ llvm::Error define_memory_functions(llvm::orc::LLJIT& jit) {
   return jit.getMainJITDylib().define(llvm::orc::absoluteSymbols({{session.intern("memcpy"), symbol(&std::memcpy)},
                                                                   {session.intern("memmove"), symbol(&std::memmove)},
                                                                   {session.intern("memset"), symbol(&std::memset)}}));
+}
+
+// Null where the kernel has no such symbol.
+llvm::Expected<llvm::orc::ExecutorAddr> find_if_defined(llvm::orc::LLJIT& jit, const std::string& symbol) {
+  const llvm::orc::SymbolStringPtr name = jit.mangleAndIntern(symbol);
+  auto found = jit.getExecutionSession().lookup(
+      {{&jit.getMainJITDylib(), llvm::orc::JITDylibLookupFlags::MatchExportedSymbolsOnly}},
+      llvm::orc::SymbolLookupSet(name, llvm::orc::SymbolLookupFlags::WeaklyReferencedSymbol));
+  if (!found) return found.takeError();
+  return found->empty() ? llvm::orc::ExecutorAddr() : found->begin()->second.getAddress();
 }
 
 }  // namespace
@@ -94,8 +104,11 @@ Expected<std::shared_ptr<const Kernel>> load_kernel(Artifact artifact) {
   if (!typed) return failure(typed.takeError());
   auto uniform = (*jit)->lookup(artifact.symbol + "_call");
   if (!uniform) return failure(uniform.takeError());
-  return std::shared_ptr<const Kernel>(std::make_shared<OrcKernel>(
-      std::move(artifact), uniform->toPtr<gemmc_kernel_entry>(), typed->toPtr<void*>(), std::move(*jit)));
+  auto pack_b = find_if_defined(**jit, artifact.symbol + "_pack_b");
+  if (!pack_b) return failure(pack_b.takeError());
+  const KernelEntries entries{uniform->toPtr<gemmc_kernel_entry>(), pack_b->toPtr<gemmc_pack_entry>()};
+  return std::shared_ptr<const Kernel>(
+      std::make_shared<OrcKernel>(std::move(artifact), entries, typed->toPtr<void*>(), std::move(*jit)));
 }
 
 }  // namespace gemmc

@@ -15,44 +15,56 @@ using Refusal = std::optional<std::string>;
 // Halide's loops and indices inside one kernel body are 32-bit; so are byte offsets that LLVM makes of them.
 constexpr int64_t kLargestTiledSize = std::numeric_limits<int32_t>::max();
 constexpr int64_t kLargestTiledOperandBytes = std::numeric_limits<int32_t>::max();
+// Of any valid schedule.
+constexpr int64_t kMostPanelColumns = 512;
 
 struct OperandSpan {
   char operand;
-  std::optional<int64_t> rows, cols, row_stride, col_stride;
+  int64_t rows, cols;
+  std::optional<int64_t> row_stride, col_stride;
 };
+
+// Whether vectors of a row of B can be loaded from where it is.
+bool reads_b_in_place(const LoopForm& form) { return form.b.col.static_value() == 1 || form.n.static_value() == 1; }
 
 Refusal refuse_tiled(const Problem& problem, const Target&) {
   const LoopForm form = loop_form(problem);
   const auto m = form.m.static_value(), n = form.n.static_value(), k = form.k.static_value();
-  if (!m || !n || !k) return "M, N or K is known only at the call";
-  if (*m == 0 || *n == 0 || *k == 0) return fmt::format("M={}, N={}, K={}: one of them is 0", *m, *n, *k);
+  if (!n || !k) return "N or K is known only at the call";
+  if (m == 0 || *n == 0 || *k == 0) return "M, N or K is 0";
   // A stride of 0 makes a large size of a small operand.
-  if (std::max({*m, *n, *k}) > kLargestTiledSize) {
-    return fmt::format("M={}, N={}, K={}: one of them is over {}", *m, *n, *k, kLargestTiledSize);
+  if (std::max(*n, *k) > kLargestTiledSize) {
+    return fmt::format("N={}, K={}: one of them is over {}", *n, *k, kLargestTiledSize);
   }
+  const auto bytes = static_cast<__int128>(size_bytes(problem.dtype));
+  const int64_t rows = std::min<int64_t>(m.value_or(kMostTiledRows), kMostTiledRows);
   if (size_bytes(problem.dtype) == 2)
     return fmt::format("{} operands are converted while they are packed", name(problem.dtype));
 
   const MatrixStrides zero{{-1, SizeExpr::fixed(0)}, {-1, SizeExpr::fixed(0)}};
   const MatrixStrides c = form.has_c ? form.c : zero;
   const OperandSpan spans[] = {
-      {'A', m, k, form.a.row.static_value(), form.a.col.static_value()},
-      {'B', k, n, form.b.row.static_value(), form.b.col.static_value()},
-      {'C', m, n, c.row.static_value(), c.col.static_value()},
-      {'Y', m, n, form.y.row.static_value(), form.y.col.static_value()},
+      {'A', rows, *k, form.a.row.static_value(), form.a.col.static_value()},
+      {'B', *k, *n, form.b.row.static_value(), form.b.col.static_value()},
+      {'C', rows, *n, c.row.static_value(), c.col.static_value()},
+      {'Y', rows, *n, form.y.row.static_value(), form.y.col.static_value()},
   };
   for (const OperandSpan& span : spans) {
     if (!span.row_stride || !span.col_stride)
       return fmt::format("a stride of {} is known only at the call", span.operand);
     const auto magnitude = [](int64_t stride) { return stride < 0 ? -static_cast<__int128>(stride) : stride; };
     const __int128 elements =
-        (*span.rows - 1) * magnitude(*span.row_stride) + (*span.cols - 1) * magnitude(*span.col_stride) + 1;
-    const auto bytes = elements * static_cast<__int128>(size_bytes(problem.dtype));
-    if (bytes > kLargestTiledOperandBytes) {
-      return fmt::format("{} spans more than {} bytes", span.operand, kLargestTiledOperandBytes);
+        (span.rows - 1) * magnitude(*span.row_stride) + (span.cols - 1) * magnitude(*span.col_stride) + 1;
+    if (elements * bytes > kLargestTiledOperandBytes) {
+      return fmt::format("{} rows of {} span more than {} bytes", span.rows, span.operand, kLargestTiledOperandBytes);
     }
   }
-  if (form.b.col.static_value() != 1 && *n > 1) return "B's columns are not neighbours in memory: it must be packed";
+  if (!problem.b.is_constant && !reads_b_in_place(form)) {
+    return "B's columns are not neighbours in memory: it must be packed, which needs a constant B";
+  }
+  if (problem.b.is_constant && (__int128{*n} + kMostPanelColumns) * *k * bytes > kLargestTiledOperandBytes) {
+    return fmt::format("B packed has more than {} bytes", kLargestTiledOperandBytes);
+  }
   if (form.y.col.static_value() != 1 && *n > 1) return "Y's columns are not neighbours in memory";
   if (const auto c_col = c.col.static_value(); c_col != 1 && c_col != 0 && *n > 1) {
     return "C's columns are not neighbours in memory";
@@ -81,9 +93,10 @@ constexpr int64_t kLongestUnpackedK = 320;
 Refusal demur_tiled(const Problem& problem, const Target& target) {
   const LoopForm form = loop_form(problem);
   const int64_t k = *form.k.static_value();
-  const int64_t row_tiles = (*form.m.static_value() - 1) / register_tile(accumulator(problem.dtype), target).mr + 1;
-  if (row_tiles <= 2 || k <= kLongestUnpackedK) return std::nullopt;
-  return fmt::format("{} tiles of rows walk through B unpacked, K={} over {}: packing pays", row_tiles, k,
+  if (k <= kLongestUnpackedK || problem.b.is_constant) return std::nullopt;
+  const std::optional<int64_t> m = form.m.static_value();
+  if (m && *m <= 2 * register_tile(accumulator(problem.dtype), target).mr) return std::nullopt;
+  return fmt::format("many tiles of rows may walk through B unpacked, K={} over {}: packing pays", k,
                      kLongestUnpackedK);
 }
 
@@ -123,12 +136,35 @@ std::vector<FamilyVerdict> judge_families(const Problem& problem, const Target& 
   return verdicts;
 }
 
+std::optional<std::string> refuse_schedule(const Schedule& schedule, const Problem& problem, const Target& target) {
+  for (const FamilyVerdict& verdict : judge_families(problem, target)) {
+    if (verdict.family == schedule.family && verdict.refusal) return verdict.refusal;
+  }
+  if (schedule.packs_b && !problem.b.is_constant) return "pack=b needs a B that is a constant matrix, all known";
+  if (schedule.family == Family::kTiled && !schedule.packs_b && !reads_b_in_place(loop_form(problem))) {
+    return "B's columns are not neighbours in memory: it needs pack=b";
+  }
+  return std::nullopt;
+}
+
 Schedule heuristic_schedule(Family family, const Problem& problem, const Target& target) {
   const DType accumulator_type = accumulator(problem.dtype);
   const int bytes = static_cast<int>(size_bytes(accumulator_type));
   const RegisterTile tile = register_tile(accumulator_type, target);
   Schedule schedule{.family = family, .mr = tile.mr, .lanes = target.vector_bytes() / bytes};
   schedule.nr = tile.vectors * schedule.lanes;
+  if (family == Family::kTiled) {
+    const LoopForm form = loop_form(problem);
+    const int64_t n = *form.n.static_value();
+    // Panels are no wider than B needs. Below one vector the padding would be more than B.
+    schedule.packs_b = problem.b.is_constant && (n >= schedule.lanes || !reads_b_in_place(form));
+    if (schedule.packs_b && n < schedule.nr) schedule.nr = round_up(static_cast<int>(n), schedule.lanes);
+    // A block of A stays in the L2 cache while the columns of B pass by.
+    constexpr int64_t kBlockBytes = 256 * 1024;
+    const int64_t row_bytes = bytes * *form.k.static_value();
+    const int64_t tiles = std::clamp<int64_t>(kBlockBytes / row_bytes, schedule.mr, kMostTiledRows) / schedule.mr;
+    schedule.mc = static_cast<int>(tiles) * schedule.mr;
+  }
   if (family == Family::kGeneral) {
     // Square blocks of C, so that packing costs A and B alike; K blocks just long enough to hide the reloading of
     // accumulators. All three blocks together stay within the L2 cache and the stack budget.

@@ -31,6 +31,9 @@ std::optional<std::string> refuse_order(bool sums_by_k, const Problem& problem, 
 // Every family's verdict, in the table's order. `problem` is canonical.
 std::vector<FamilyVerdict> judge_families(const Problem& problem, const Target& target);
 
+// Why a family cannot compute the problem in the way of this schedule, which is valid; absent: it can.
+std::optional<std::string> refuse_schedule(const Schedule& schedule, const Problem& problem, const Target& target);
+
 // The default schedule of a family for this problem, from register count and cache sizes.
 Schedule heuristic_schedule(Family family, const Problem& problem, const Target& target);
 

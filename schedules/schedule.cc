@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <span>
 #include <vector>
 
 #include "core/text.h"
@@ -18,13 +19,13 @@ struct Field {
   std::string_view key;
   int Schedule::*member;
 };
-constexpr Field kTileFields[] = {{"mr", &Schedule::mr}, {"nr", &Schedule::nr}, {"lanes", &Schedule::lanes}};
-constexpr Field kBlockFields[] = {{"mc", &Schedule::mc}, {"nc", &Schedule::nc}, {"kc", &Schedule::kc}};
+constexpr Field kFields[] = {{"mr", &Schedule::mr}, {"nr", &Schedule::nr}, {"lanes", &Schedule::lanes},
+                             {"mc", &Schedule::mc}, {"nc", &Schedule::nc}, {"kc", &Schedule::kc}};
+constexpr size_t kTiledFieldCount = 4;
+constexpr std::string_view kPacksB = "pack=b";  // the one word that may be left out
 
-std::vector<Field> fields_of(Family family) {
-  std::vector<Field> fields(std::begin(kTileFields), std::end(kTileFields));
-  if (family == Family::kGeneral) fields.insert(fields.end(), std::begin(kBlockFields), std::end(kBlockFields));
-  return fields;
+std::span<const Field> fields_of(Family family) {
+  return family == Family::kGeneral ? std::span(kFields) : std::span(kFields).first(kTiledFieldCount);
 }
 
 }  // namespace
@@ -35,6 +36,7 @@ std::string print_schedule(const Schedule& schedule) {
   std::string line(name(schedule.family));
   for (const Field& field : fields_of(schedule.family))
     line += fmt::format(" {}={}", field.key, schedule.*field.member);
+  if (schedule.packs_b) line += fmt::format(" {}", kPacksB);
   return line;
 }
 
@@ -49,9 +51,13 @@ Expected<Schedule> parse_schedule(std::string_view line) {
   else
     return Status::invalid(fmt::format("schedule family '{}' is not known; allowed: tiled, general", words[0]));
 
-  const std::vector<Field> fields = fields_of(schedule.family);
+  const std::span<const Field> fields = fields_of(schedule.family);
   std::vector<bool> seen(fields.size(), false);
   for (size_t w = 1; w < words.size(); ++w) {
+    if (words[w] == kPacksB && schedule.family == Family::kTiled && !schedule.packs_b) {
+      schedule.packs_b = true;
+      continue;
+    }
     const size_t equals = words[w].find('=');
     const std::string_view key = words[w].substr(0, equals);
     size_t f = 0;
@@ -89,8 +95,10 @@ Status validate(const Schedule& s, DType dtype, const Target& target) {
   if (s.mr < 1 || registers >= target.vector_registers()) {
     return refuse("accumulators", registers, fmt::format("1 to {}", target.vector_registers() - 1));
   }
-  if (s.family == Family::kTiled) return Status::ok();
   if (s.mc < s.mr || s.mc % s.mr != 0) return refuse("mc", s.mc, fmt::format("a multiple of mr {}", s.mr));
+  if (s.family == Family::kTiled) {
+    return s.mc <= kMostTiledRows ? Status::ok() : refuse("mc", s.mc, fmt::format("up to {}", kMostTiledRows));
+  }
   if (s.nc < s.nr || s.nc % s.nr != 0) return refuse("nc", s.nc, fmt::format("a multiple of nr {}", s.nr));
   if (s.kc < 1) return refuse("kc", s.kc, "1 and more");
   const int64_t mc = s.mc, nc = s.nc, kc = s.kc;

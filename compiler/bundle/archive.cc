@@ -7,14 +7,11 @@
 
 namespace gemmc {
 
-Expected<std::string> archive_bytes(const std::vector<Artifact>& artifacts) {
-  std::vector<std::string> names;
-  for (const Artifact& artifact : artifacts) names.push_back(artifact.symbol + ".o");
+Expected<std::string> archive_bytes(const std::vector<ObjectFile>& objects) {
   std::vector<llvm::NewArchiveMember> members;
-  for (size_t i = 0; i < artifacts.size(); ++i) {
-    const std::vector<uint8_t>& object = artifacts[i].object;
-    const llvm::StringRef bytes(reinterpret_cast<const char*>(object.data()), object.size());
-    members.emplace_back(llvm::MemoryBufferRef(bytes, names[i]));
+  for (const ObjectFile& object : objects) {
+    const llvm::StringRef bytes(reinterpret_cast<const char*>(object.bytes.data()), object.bytes.size());
+    members.emplace_back(llvm::MemoryBufferRef(bytes, object.name));
   }
   constexpr bool kDeterministic = true, kThin = false;
   auto archive = llvm::writeArchiveToBuffer(members, llvm::SymtabWritingMode::NormalSymtab,

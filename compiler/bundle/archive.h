@@ -1,14 +1,19 @@
-// Artifacts -> the bytes of a static library, with a symbol table. The same objects give the same bytes.
+// Objects -> the bytes of a static library, with a symbol table. The same objects give the same bytes.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "core/artifact.h"
 #include "core/status.h"
 
 namespace gemmc {
 
-Expected<std::string> archive_bytes(const std::vector<Artifact>& artifacts);
+struct ObjectFile {
+  std::string name;
+  std::vector<uint8_t> bytes;
+};
+
+Expected<std::string> archive_bytes(const std::vector<ObjectFile>& objects);
 
 }  // namespace gemmc

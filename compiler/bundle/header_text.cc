@@ -31,7 +31,8 @@ constexpr char kRules[] = R"( *
  *
  * Arrays are row-major unless strides are given. Sizes and strides are in elements; a stride of 0 repeats an
  * operand. Old contents of Y do not matter. Y may be the buffer of C, or of an operand that is laid out as Y, with
- * the same layout; no other overlap of Y with an operand is allowed. A call keeps no state and allocates nothing: any thread may call any kernel at any time.
+ * the same layout; no other overlap of Y with an operand is allowed. A call keeps no state and allocates nothing:
+ * any thread may call any kernel at any time.
  *
 )";
 
@@ -56,11 +57,13 @@ std::optional<int64_t> static_batch(const LoopForm& form) {
   return count;
 }
 
-void write_macros(const std::string& symbol, const LoopForm& form, std::string& out) {
+void write_macros(const Artifact& artifact, const LoopForm& form, std::string& out) {
+  const std::string& symbol = artifact.symbol;
   const std::pair<const char*, std::optional<int64_t>> macros[] = {{"M", form.m.static_value()},
                                                                    {"N", form.n.static_value()},
                                                                    {"K", form.k.static_value()},
-                                                                   {"BATCH", static_batch(form)}};
+                                                                   {"BATCH", static_batch(form)},
+                                                                   {"PACKED_B_BYTES", packed_b_bytes(artifact)}};
   for (const auto& [suffix, value] : macros) {
     if (value) out += fmt::format("#define {}_{} {}\n", symbol, suffix, *value);
   }
@@ -79,6 +82,9 @@ void write_contract(const Bundle& bundle, size_t index, const std::vector<std::s
   };
   describe('A');
   describe('B');
+  if (packed_b_bytes(artifact)) {
+    comment_line(out, fmt::format("     packed once by {0}_pack_b into {0}_PACKED_B_BYTES bytes", artifact.symbol));
+  }
   if (problem.c) describe('C');
   const std::vector<std::string> added = describe_epilogue_operands(problem, arguments);
   for (size_t i = 0; i < added.size(); ++i) {
@@ -100,14 +106,16 @@ void write_contract(const Bundle& bundle, size_t index, const std::vector<std::s
   for (const BundleNode& node : bundle.nodes) {
     if (node.artifact != index) continue;
     const std::string where = node.graph_path.empty() ? "" : " in " + node.graph_path;
-    comment_line(out, fmt::format("serves:   {} -> {}{}", node.name, node.output, where));
+    const std::string weights = node.weights ? " with " + bundle.weights[*node.weights].symbol : "";
+    comment_line(out, fmt::format("serves:   {} -> {}{}{}", node.name, node.output, where, weights));
   }
   out += " */\n";
 }
 
 void write_prototypes(const Artifact& artifact, const KernelArguments& arguments, std::string& out) {
   const std::string_view type = c_type(artifact.problem.dtype);
-  std::string parameters = fmt::format("const {0}* a, const {0}* b", type);
+  const bool packs_b = packed_b_bytes(artifact).has_value();
+  std::string parameters = fmt::format("const {0}* a, const {0}* {1}", type, packs_b ? "packed_b" : "b");
   if (artifact.problem.c) parameters += fmt::format(", const {}* c", type);
   for (const std::string& operand : arguments.epilogue) parameters += fmt::format(", const {}* {}", type, operand);
   parameters += fmt::format(", {}* y", type);
@@ -116,6 +124,16 @@ void write_prototypes(const Artifact& artifact, const KernelArguments& arguments
   }
   out += fmt::format("int32_t {}({});\n", artifact.symbol, parameters);
   out += fmt::format("int32_t {}_call(const gemmc_call* call);\n", artifact.symbol);
+  if (packs_b) out += fmt::format("int64_t {0}_pack_b(const {1}* b, {1}* packed_b);\n", artifact.symbol, type);
+}
+
+void write_weights(const Bundle& bundle, std::string& out) {
+  if (bundle.weights.empty()) return;
+  out += "\n/* Packed B of the nodes that are served \"with\" them, for the typed entry's packed_b or packed[1]. */\n";
+  for (const PackedWeights& weights : bundle.weights) {
+    out += fmt::format("extern const {} {}[{}];\n", c_type(weights.dtype), weights.symbol,
+                       weights.bytes.size() / size_bytes(weights.dtype));
+  }
 }
 
 }  // namespace
@@ -139,9 +157,10 @@ std::string header_text(const Bundle& bundle) {
     const LoopForm form = loop_form(artifact.problem);
     out += "\n";
     write_contract(bundle, i, dim_names, arguments, form, out);
-    write_macros(artifact.symbol, form, out);
+    write_macros(artifact, form, out);
     write_prototypes(artifact, arguments, out);
   }
+  write_weights(bundle, out);
   out += fmt::format("\n#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {} */\n", guard);
   return out;
 }

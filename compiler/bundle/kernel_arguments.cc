@@ -8,6 +8,7 @@
 
 #include "compiler/bundle/c_names.h"
 #include "core/problem_shapes.h"
+#include "schedules/packed_panels.h"
 
 namespace gemmc {
 namespace {
@@ -60,6 +61,13 @@ KernelArguments kernel_arguments(const Problem& problem, const std::vector<std::
   if (problem.c) name_strides(problem.c->strides, 'C', arguments.strides);
   name_strides(problem.y_strides, 'Y', arguments.strides);
   return arguments;
+}
+
+std::optional<int64_t> packed_b_bytes(const Artifact& artifact) {
+  const Expected<Schedule> schedule = parse_schedule(artifact.schedule);
+  if (!schedule || !schedule->packs_b) return std::nullopt;
+  return packed_panels(loop_form(artifact.problem), *schedule).elements() *
+         static_cast<int64_t>(size_bytes(artifact.problem.dtype));
 }
 
 std::string describe_size(const SizeExpr& size, const std::vector<std::string>& dims) {

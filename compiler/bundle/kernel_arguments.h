@@ -1,9 +1,11 @@
 // The names of a kernel's run-time arguments, in call order: for its C prototype, its header comment and the manifest.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/artifact.h"
 #include "core/loop_form.h"
 #include "core/problem.h"
 
@@ -25,6 +27,9 @@ std::string describe_operand(const Problem& problem, char operand, const KernelA
 
 // The same for the operands of the epilogue, in the order of arguments.epilogue.
 std::vector<std::string> describe_epilogue_operands(const Problem& problem, const KernelArguments& arguments);
+
+// The bytes of a packed B; absent: the kernel reads B where it is.
+std::optional<int64_t> packed_b_bytes(const Artifact& artifact);
 
 // "12 * dim_batch"
 std::string describe_size(const SizeExpr& size, const std::vector<std::string>& dims);

@@ -25,12 +25,14 @@ Json kernel_json(const Artifact& artifact) {
           {"epilogue", arguments.epilogue},
           {"dim_count", arguments.dims.size()},
           {"strides", arguments.strides},
+          {"packed_b_bytes", packed_b_bytes(artifact).value_or(0)},
           {"target", artifact.target.to_string()},
           {"schedule", artifact.schedule},
           {"key", artifact.key_text}};
 }
 
-Json node_json(const BundleNode& node, const Artifact& artifact) {
+Json node_json(const Bundle& bundle, const BundleNode& node) {
+  const Artifact& artifact = bundle.artifacts[node.artifact];
   return {{"name", node.name},
           {"graph_path", node.graph_path},
           {"output", node.output},
@@ -38,6 +40,7 @@ Json node_json(const BundleNode& node, const Artifact& artifact) {
           {"symbol", artifact.symbol},
           {"dims", node.dims},
           {"stride_count", kernel_arguments(artifact.problem, node.dims).strides.size()},
+          {"packed_b", node.weights ? Json(bundle.weights[*node.weights].symbol) : Json()},
           {"notes", node.notes}};
 }
 
@@ -53,7 +56,12 @@ std::string manifest_text(const Bundle& bundle, bool has_shared_library) {
   for (const Artifact& artifact : bundle.artifacts) manifest["kernels"].push_back(kernel_json(artifact));
   manifest["nodes"] = Json::array();
   for (const BundleNode& node : bundle.nodes) {
-    manifest["nodes"].push_back(node_json(node, bundle.artifacts[node.artifact]));
+    manifest["nodes"].push_back(node_json(bundle, node));
+  }
+  manifest["weights"] = Json::array();
+  for (const PackedWeights& weights : bundle.weights) {
+    manifest["weights"].push_back(
+        {{"symbol", weights.symbol}, {"object", weights_file(bundle)}, {"bytes", weights.bytes.size()}});
   }
   manifest["refused"] = Json::array();
   for (const RefusedNode& node : bundle.refused) {

@@ -41,8 +41,10 @@ typedef struct gemmc_call {
   void* y;
   const int64_t* dims;    /* the kernel's run-time dimensions, in the order of its manifest; may be NULL if none */
   const int64_t* strides; /* the kernel's run-time strides, likewise */
-  /* Reserved for later versions: packed constant operands, scratch memory, a parallel-for. Must be zero. */
+  /* Packed operands; of a kernel that has a NAME_pack_b: packed[1] is what it wrote, and `b` is not read. Other entries
+   * are reserved and must be zero. */
   const void* packed[3];
+  /* Reserved for later versions: scratch memory, a parallel-for. Must be zero. */
   void* scratch;
   uint64_t scratch_bytes;
   void* parallel_context;
@@ -50,6 +52,10 @@ typedef struct gemmc_call {
 } gemmc_call;
 
 typedef int32_t (*gemmc_kernel_entry)(const gemmc_call* call);
+/* NAME_pack_b, of kernels that want their constant B packed: writes B, laid out as the kernel's description says, to
+ * `packed_b` in the kernel's own layout, once for all calls; `b` is not needed any more. Returns the bytes of packed_b,
+ * and only that where it is NULL. Any address will do; a multiple of 64 is fastest. */
+typedef int64_t (*gemmc_pack_entry)(const void* b, void* packed_b);
 
 #endif /* GEMMC_CALL_DEFINED */
 
@@ -80,11 +86,14 @@ gemmc_status gemmc_session_kernel(gemmc_session* session, const char* descriptio
 void gemmc_kernel_release(gemmc_kernel* kernel);
 
 /* Runs the kernel on the calling thread. Checks what the kernel itself checks, that reserved fields are zero, and that
- * Y does not overlap an operand in a way that is not allowed; the message says what is wrong. Any refusal is GEMMC_INVALID_ARGUMENT and leaves Y untouched. */
+ * Y does not overlap an operand in a way that is not allowed; the message says what is wrong. Any refusal is
+ * GEMMC_INVALID_ARGUMENT and leaves Y untouched. */
 gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const gemmc_call* call);
 /* The functions below answer NULL or 0 for a kernel or an index that is none.
  * The uniform entry itself, for callers that want no indirection. Valid while the kernel is not released. */
 gemmc_kernel_entry gemmc_kernel_get_entry(const gemmc_kernel* kernel);
+/* NULL where the kernel reads B where it is. Valid while the kernel is not released. */
+gemmc_pack_entry gemmc_kernel_get_pack_b(const gemmc_kernel* kernel);
 /* The kernel's symbol, "gemmc_" and 16 hexadecimal digits. Valid while the kernel is not released. */
 const char* gemmc_kernel_symbol(const gemmc_kernel* kernel);
 /* How many run-time dimensions and strides a call must give, and the dimensions' names as the description has them, in

@@ -77,7 +77,7 @@ void Campaign::run_family(const Instance& instance, const MakeInstance& make, co
   };
   std::optional<uint64_t> first_hash;
   for (const Placement& placement : placements(instance, options.b_is_a, options.offset_bytes)) {
-    RunResult result = kernel_run_.run(compiled->kernel->entry(), instance, placement, check);
+    RunResult result = kernel_run_.run(compiled->kernel->entries(), instance, placement, check);
     const uint64_t hash = hash_of(result.y);
     if (result.is_right() && first_hash.value_or(hash) != hash) {
       result.failure = "the same kernel and values gave other bits where the operands lay elsewhere";
@@ -122,10 +122,10 @@ void Campaign::run_ahead_of_time() {
   for (const Record& record : records_) {
     if (has_failed_enough()) return;
     const Instance instance = record.make();
-    const gemmc_kernel_entry entry = (*library)->entry(record.symbol);
-    ASSERT_NE(entry, nullptr) << record.symbol;
+    const KernelEntries kernel = (*library)->entries(record.symbol);
+    ASSERT_NE(kernel.call, nullptr) << record.symbol;
     const RunResult result = kernel_run_.run(
-        entry, instance, record.placement,
+        kernel, instance, record.placement,
         [&](const oracle::Product&, const oracle::View&, const std::vector<uint8_t>& values) {
           return hash_of(values) == record.y_hash
                      ? std::nullopt

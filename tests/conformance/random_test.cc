@@ -1,7 +1,7 @@
 // Random problems of every type against the oracle.
 //
 // Compiling takes far longer than running, so most kernels leave their sizes to the call and serve many shapes; a
-// smaller number are static, which is what the tiled family takes.
+// smaller number are static, or have nothing but M at run time, which is what the tiled family takes.
 #include <gtest/gtest.h>
 
 #include "core/problem_string.h"
@@ -24,6 +24,7 @@ struct Share {
 };
 constexpr Share kRuntimeShares[] = {{DimKind::kAllRuntime, 14, 130}, {DimKind::kSomeRuntime, 6, 25}};
 constexpr int kStaticProblems = 16;
+constexpr int kShapesOfStaticProblem = 20;  // where M is left to the call
 
 class RandomTest : public ::testing::TestWithParam<std::tuple<std::string, DType>> {};
 
@@ -51,10 +52,15 @@ TEST_P(RandomTest, IsWithinTheDocumentedBounds) {
     }
   }
   for (int i = 0; i < kStaticProblems * effort && !campaign.has_failed_enough(); ++i) {
-    const DrawnProblem drawn = draw_static(dtype, target, families[static_cast<size_t>(i) % families.size()], random);
+    DrawnProblem drawn = draw_static(dtype, target, families[static_cast<size_t>(i) % families.size()], random);
+    const std::optional<Problem> with_rows = i % 3 == 0 ? std::nullopt : runtime_rows_problem(drawn.problem);
+    if (with_rows) drawn.problem = *with_rows;
     CampaignOptions options;
     if (i % 4 >= 2) options.schedule = random_schedule(drawn.problem, target, random);
-    campaign.run(drawn.make(), options);
+    for (int j = 0; j < (with_rows ? kShapesOfStaticProblem : 1); ++j) {
+      if (with_rows) drawn.shapes = random_shapes(drawn.problem, random);
+      if (!campaign.run(drawn.make(), options)) break;
+    }
   }
   campaign.run_ahead_of_time();
   for (const Family family : families) {

@@ -33,7 +33,7 @@ std::string ask_and_run(Session& session, const Instance& instance) {
   };
   if (!compiled) return wrong(compiled.status().message());
   KernelRun run;
-  const RunResult result = run.run(compiled->kernel->entry(), instance, Placement{}, within_bounds);
+  const RunResult result = run.run(compiled->kernel->entries(), instance, Placement{}, within_bounds);
   const Artifact& artifact = compiled->kernel->artifact();
   const Expected<Schedule> schedule = parse_schedule(artifact.schedule);
   if (!schedule) return wrong(schedule.status().message());

@@ -35,7 +35,7 @@ size_t typed_epilogue = 0;
 
 int32_t call_typed(const gemmc_call* call) {
   // More pointers than the function takes do no harm: they stay in their registers.
-  std::array<const void*, 8> pointers = {call->a, call->b};
+  std::array<const void*, 8> pointers = {call->a, call->packed[1] != nullptr ? call->packed[1] : call->b};
   size_t count = 2;
   if (typed_has_c) pointers[count++] = call->c;
   for (size_t i = 0; i < typed_epilogue; ++i) pointers.at(count++) = call->epilogue[i];
@@ -85,14 +85,14 @@ TEST_P(TypedEntryTest, GivesTheUniformEntrysBytes) {
   for (const Drawn& drawn : all) {
     const Instance instance = drawn.problem.make()();
     SCOPED_TRACE(instance.repeat + " --schedule='" + drawn.artifact.schedule + "'");
-    const gemmc_kernel_entry uniform = library->entry(drawn.artifact.symbol);
+    const KernelEntries uniform = library->entries(drawn.artifact.symbol);
     typed = library->address(drawn.artifact.symbol);
     typed_has_c = drawn.artifact.problem.c.has_value();
     typed_epilogue = instance.epilogue.size();
-    ASSERT_TRUE(uniform != nullptr && typed != nullptr) << drawn.artifact.symbol;
+    ASSERT_TRUE(uniform.call != nullptr && typed != nullptr) << drawn.artifact.symbol;
     for (const Placement& placement : placements(instance, false, 0)) {
       const RunResult expected = run.run(uniform, instance, placement, within_bounds);
-      const RunResult found = run.run(call_typed, instance, placement, within_bounds);
+      const RunResult found = run.run({call_typed, uniform.pack_b}, instance, placement, within_bounds);
       EXPECT_EQ(expected.failure, "") << placement.text();
       EXPECT_EQ(found.failure, "") << placement.text();
       EXPECT_EQ(found.y, expected.y) << placement.text();

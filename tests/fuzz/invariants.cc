@@ -8,9 +8,9 @@
 #include "core/key.h"
 #include "core/loop_form.h"
 #include "core/problem_string.h"
+#include "core/resolved_loops.h"
 #include "core/target.h"
 #include "schedules/family_table.h"
-#include "core/resolved_loops.h"
 
 namespace gemmc::testing {
 namespace {

@@ -308,7 +308,8 @@ TEST_F(CommandTest, ASchedulesLineCanBeForced) {
   EXPECT_TRUE(has(gemmc({"explain", "gemm f32 m=16 n=32 k=8", "--schedule", line}).out, "schedule   " + line + "\n"));
   EXPECT_TRUE(
       failure({"explain", "gemm f32 m=16 n=32 k=8", "--schedule", "general mr=2"}).starts_with("2: gemmc: error: "));
-  EXPECT_TRUE(has(failure({"explain", "gemm f32 m=?m n=32 k=8", "--schedule", "tiled mr=2 nr=8 lanes=8"}), "tiled"));
+  EXPECT_TRUE(
+      has(failure({"explain", "gemm f32 m=?m n=32 k=8", "--schedule", "tiled mr=2 nr=8 lanes=8 mc=2"}), "tiled"));
 }
 
 TEST_F(CommandTest, VersionNamesEverythingInside) {

@@ -16,8 +16,9 @@ KernelLibrary::~KernelLibrary() { dlclose(handle_); }
 
 void* KernelLibrary::address(const std::string& symbol) const { return dlsym(handle_, symbol.c_str()); }
 
-gemmc_kernel_entry KernelLibrary::entry(const std::string& symbol) const {
-  return reinterpret_cast<gemmc_kernel_entry>(address(symbol + "_call"));
+KernelEntries KernelLibrary::entries(const std::string& symbol) const {
+  return {reinterpret_cast<gemmc_kernel_entry>(address(symbol + "_call")),
+          reinterpret_cast<gemmc_pack_entry>(address(symbol + "_pack_b"))};
 }
 
 }  // namespace gemmc::testing

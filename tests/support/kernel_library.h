@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/status.h"
-#include "gemmc/gemmc.h"
+#include "runtime/kernel_entries.h"
 
 namespace gemmc::testing {
 
@@ -20,8 +20,8 @@ class KernelLibrary {
 
   // Null if the library does not have it.
   void* address(const std::string& symbol) const;
-  // The uniform entry of the kernel with this symbol; null if the library does not have it.
-  gemmc_kernel_entry entry(const std::string& symbol) const;
+  // Of the kernel with this symbol; null if the library does not have it.
+  KernelEntries entries(const std::string& symbol) const;
 
  private:
   explicit KernelLibrary(void* handle) : handle_(handle) {}

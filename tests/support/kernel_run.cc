@@ -246,23 +246,35 @@ void KernelRun::call(gemmc_kernel_entry entry, const Instance& instance, const g
       result.stack_bytes = std::max(result.stack_bytes, used_stack(stack));
     }
   });
-  if (status != GEMMC_OK) {
-    result.failure = fmt::format("the kernel returned {}", status);
-  } else if (result.fault) {
-    result.failure = fmt::format("{} at {}", strsignal(result.fault->signal), result.fault->address);
-    const auto locate = [&](const std::string& name, const GuardedBuffer& buffer) {
-      const auto place = buffer.locate(result.fault->address);
-      if (place) result.failure = fmt::format("memory fault in {}, {}", name, *place);
-    };
-    locate("A", a_);
-    locate("B", b_);
-    locate("C", c_);
-    locate("Y", y_);
-    for (size_t i = 0; i < epilogue_.size(); ++i) locate(fmt::format("E{}", i), epilogue_[i]);
-  }
+  if (status != GEMMC_OK) result.failure = fmt::format("the kernel returned {}", status);
+  if (result.fault) note_fault(result);
 }
 
-RunResult KernelRun::run(gemmc_kernel_entry entry, const Instance& instance, const Placement& placement,
+void KernelRun::note_fault(RunResult& result) const {
+  result.failure = fmt::format("{} at {}", strsignal(result.fault->signal), result.fault->address);
+  const auto locate = [&](const std::string& name, const GuardedBuffer& buffer) {
+    const auto place = buffer.locate(result.fault->address);
+    if (place) result.failure = fmt::format("memory fault in {}, {}", name, *place);
+  };
+  locate("A", a_);
+  locate("B", b_);
+  locate("packed B", packed_b_);
+  locate("C", c_);
+  locate("Y", y_);
+  for (size_t i = 0; i < epilogue_.size(); ++i) locate(fmt::format("E{}", i), epilogue_[i]);
+}
+
+const void* KernelRun::pack_b(gemmc_pack_entry pack, const void* b, const Placement& placement, RunResult& result) {
+  const auto bytes = static_cast<size_t>(pack(nullptr, nullptr));
+  uint8_t* const packed = packed_b_.place(bytes, placement.side, kFill, static_cast<size_t>(placement.offset_bytes));
+  result.fault = run_trapping_faults([&] { pack(b, packed); });
+  if (result.fault) note_fault(result);
+  if (!packed_b_.surroundings_are_intact()) result.failure = "packing wrote outside of packed B";
+  packed_b_.set_writable(false);
+  return packed;
+}
+
+RunResult KernelRun::run(const KernelEntries& kernel, const Instance& instance, const Placement& placement,
                          const Check& check) {
   oracle::Product product = product_of(instance);
   const size_t element_bytes = oracle::element_bytes(product.type);
@@ -298,9 +310,13 @@ RunResult KernelRun::run(gemmc_kernel_entry entry, const Instance& instance, con
   }
   gemmc_call operands = make_call(a, b, instance.c && in_place == &*instance.c ? y : c, y);
   operands.epilogue = epilogue_of_call.empty() ? nullptr : epilogue_of_call.data();
-  call(entry, instance, operands, result);
+  if (kernel.pack_b != nullptr) {
+    operands.packed[1] = pack_b(kernel.pack_b, b, placement, result);
+    operands.b = nullptr;
+  }
+  if (result.is_right()) call(kernel.call, instance, operands, result);
   const FloatState after;
-  for (GuardedBuffer* buffer : {&a_, &b_, &c_}) buffer->set_writable(true);
+  for (GuardedBuffer* buffer : {&a_, &b_, &packed_b_, &c_}) buffer->set_writable(true);
   for (GuardedBuffer& buffer : epilogue_) buffer.set_writable(true);
   if (!result.is_right()) return result;
 

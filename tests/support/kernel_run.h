@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gemmc/gemmc.h"
+#include "runtime/kernel_entries.h"
 #include "tests/support/fault_trap.h"
 #include "tests/support/guarded_buffer.h"
 #include "tests/support/instance.h"
@@ -54,13 +55,17 @@ class KernelRun {
  public:
   // Fills Y and the stack below the call with 0xFF bytes (NaN, -1), calls, and looks at: the returned status, faults,
   // bytes outside of Y, the floating-point state, then `check`.
-  RunResult run(gemmc_kernel_entry entry, const Instance& instance, const Placement& placement, const Check& check);
+  // Before that, packs B for a kernel that wants it, into a buffer that is placed as the operands are.
+  RunResult run(const KernelEntries& kernel, const Instance& instance, const Placement& placement, const Check& check);
 
  private:
-  // Fills in the failure, if there is one. `operands`: a, b, c and the epilogue's; dims and strides are the instance's.
+  // These fill in the failure, if there is one. `operands`: a, b, c, packed and the epilogue's; dims and strides are
+  // the instance's.
   void call(gemmc_kernel_entry entry, const Instance& instance, const gemmc_call& operands, RunResult& result);
+  const void* pack_b(gemmc_pack_entry pack, const void* b, const Placement& placement, RunResult& result);
+  void note_fault(RunResult& result) const;
 
-  GuardedBuffer a_, b_, c_, y_;
+  GuardedBuffer a_, b_, packed_b_, c_, y_;
   std::deque<GuardedBuffer> epilogue_;
 };
 

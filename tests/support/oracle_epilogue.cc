@@ -81,7 +81,7 @@ AllowedFloat after_step(const Step& step, const AllowedFloat& input, long double
     const Number slack = std::isfinite(x) && std::isfinite(y) ? tolerance(step, x, y, format) : 0;
     result.positive_infinity |= y + slack >= format.overflow;
     result.negative_infinity |= y - slack <= -format.overflow;
-    if (!std::isfinite(x)) return;
+    if (!std::isfinite(y)) return;
     low = std::min(low, y - slack);
     high = std::max(high, y + slack);
   };
@@ -94,11 +94,11 @@ AllowedFloat after_step(const Step& step, const AllowedFloat& input, long double
     for (const Number point : turning_points(step)) {
       if (first < point && point < last) add(point);
     }
-    // What lies between two results is possible too, so far as it is finite.
-    result.finite = low < format.overflow && high > -format.overflow;
-    result.low = std::max(low, -format.highest);
-    result.high = std::min(high, format.highest);
   }
+  // What lies between two results is possible too, so far as it is finite.
+  result.finite = low <= high && low < format.overflow && high > -format.overflow;
+  result.low = std::max(low, -format.highest);
+  result.high = std::min(high, format.highest);
   return result;
 }
 

@@ -277,6 +277,7 @@ int64_t multiplications(const Problem& problem, const ArrayShapes& shapes) {
 
 Problem random_problem(DType dtype, DimKind kind, Random& random) {
   Problem problem = random.between(0, 9) < 6 ? random_gemm(dtype, kind, random) : random_matmul(dtype, kind, random);
+  problem.b.is_constant = random.one_in(3);
   if (random.one_in(3)) add_random_epilogue(problem, random);
   return problem;
 }
@@ -351,6 +352,18 @@ Problem runtime_problem(const Problem& problem) {
   return result;
 }
 
+std::optional<Problem> runtime_rows_problem(const Problem& fixed) {
+  const bool has_strides =
+      !fixed.a.strides.empty() || !fixed.y_strides.empty() || (fixed.c && !fixed.c->strides.empty());
+  if (has_strides || fixed.trans_a || fixed.a.shape.size() < 2) return std::nullopt;
+  Problem result = fixed;
+  const Dim rows = Dim::runtime("rows");
+  result.a.shape[result.a.shape.size() - 2] = rows;
+  // A 1 there broadcasts C.
+  if (result.c && result.c->shape.size() == 2 && !result.c->shape[0].is(1)) result.c->shape[0] = rows;
+  return result;
+}
+
 std::optional<Problem> unknown_rank_problem(const Problem& problem) {
   Problem result = runtime_problem(problem);
   Operand unknown;
@@ -379,12 +392,15 @@ Schedule random_schedule(const Problem& problem, const Target& target, Random& r
     const bool is_large = random.one_in(4);
     schedule.nr = schedule.lanes * static_cast<int>(random.between(1, is_large ? 4 : 2));
     schedule.mr = static_cast<int>(random.between(1, is_large ? 8 : 4));
+    schedule.mc = schedule.mr * static_cast<int>(random.between(1, 12));
+    schedule.packs_b = schedule.family == Family::kTiled && canonical_problem.b.is_constant && random.one_in(2);
     if (schedule.family == Family::kGeneral) {
-      schedule.mc = schedule.mr * static_cast<int>(random.between(1, 12));
       schedule.nc = schedule.nr * static_cast<int>(random.between(1, 6));
       schedule.kc = static_cast<int>(random.between(1, 70));
     }
-    if (validate(schedule, problem.dtype, target).is_ok()) return schedule;
+    if (validate(schedule, problem.dtype, target).is_ok() && !refuse_schedule(schedule, canonical_problem, target)) {
+      return schedule;
+    }
   }
 }
 

@@ -31,6 +31,9 @@ Problem static_problem(const Problem& problem, const ArrayShapes& shapes, uint64
 // The same problem with every size left to the call (a 1 that broadcasts C stays), K under one name, and explicit
 // strides too.
 Problem runtime_problem(const Problem& problem);
+// The same static problem with M left to the call. Nothing where strides, A's single dimension or a transposed A stand
+// against it.
+std::optional<Problem> runtime_rows_problem(const Problem& fixed);
 // The same MatMul with operands of unknown rank, or Gemm with a C of unknown rank. Nothing where strides forbid it, or
 // a Gemm has no C.
 std::optional<Problem> unknown_rank_problem(const Problem& problem);

@@ -9,8 +9,10 @@
 
 #include "compiler/bundle.h"
 #include "compiler/bundle/c_names.h"
+#include "compiler/bundle/weights_packer.h"
 #include "core/key.h"
 #include "core/problem_string.h"
+#include "core/text.h"
 #include "tools/command/text.h"
 #include "tools/command/verbs.h"
 
@@ -23,6 +25,7 @@ struct BuildOptions {
   KernelOptions kernel;
   std::string directory;
   std::optional<std::string> name;
+  std::string weights = "embed";
   bool as_json = false;
 };
 
@@ -67,6 +70,7 @@ class Builder {
       bundle.refused.push_back({node.name, node.graph_path, node.op_type, refusals_[i].message()});
     }
     bundle.name = !name.empty() ? name : !source_.name.empty() ? bundle_name(source_.name) : bundle.artifacts[0].symbol;
+    bundle.weights = weights_.take(bundle.name);
     return bundle;
   }
 
@@ -111,9 +115,12 @@ class Builder {
       if (!artifact) return artifact.status().with_node(source_.nodes[kernel.nodes[0]].name);
       for (size_t j = 0; j < kernel.nodes.size(); ++j) {
         const SourceNode& node = source_.nodes[kernel.nodes[j]];
+        Expected<std::optional<size_t>> weights =
+            node.node ? weights_.add(*node.node, *artifact) : std::optional<size_t>();
+        if (!weights) return weights.status().with_node(node.name);
         served.emplace_back(kernel.nodes[j],
                             BundleNode{node.name, node.output, print_problem(*node.problem), node.graph_path,
-                                       bundle.artifacts.size(), kernel.dim_names[j], node.notes});
+                                       bundle.artifacts.size(), kernel.dim_names[j], node.notes, *weights});
       }
       bundle.artifacts.push_back(*std::move(artifact));
     }
@@ -135,6 +142,7 @@ class Builder {
   std::vector<Status> refusals_;  // one per node
   std::vector<PlannedKernel> kernels_;
   std::map<std::string, size_t> kernel_of_key_;
+  WeightsPacker weights_;
 };
 
 void print_notes(const Bundle& bundle, const BundleFiles& files) {
@@ -173,7 +181,11 @@ Status build(const BuildOptions& options) {
       return {status.code(), "--name: " + status.message()};
   }
   if (options.directory.empty()) return Status::invalid("--output ''; allowed: the name of a directory");
-  const Expected<Source> source = options.kernel.source(ConstantValues::kSkip);
+  if (options.weights == "file") return Status::unsupported("--weights file is not built yet; allowed: embed, none");
+  if (options.weights != "embed" && options.weights != "none")
+    return Status::invalid(fmt::format("--weights {}; allowed: embed, none", in_quotes(options.weights)));
+  const Expected<Source> source =
+      options.kernel.source(options.weights == "embed" ? ConstantValues::kRead : ConstantValues::kSkip);
   if (!source) return source.status();
   if (source->nodes.empty()) {
     print_note("the model has no Gemm, MatMul or MatMulInteger node: nothing is written");
@@ -198,6 +210,8 @@ Verb add_build(CLI::App& app) {
   verb->add_option("-o,--output", options->directory, "Directory for the files; created if missing")->required();
   add_given(*verb, "--name", options->name, "Name of the libraries, the header and, if it is one, the kernel");
   options->kernel.add_compilation(*verb, kDefaultTarget);
+  verb->add_option("--weights", options->weights,
+                   "Constant Bs whose values are known: embed (packed, in the library), or none");
   verb->add_flag("--json", options->as_json, "For machines");
   return {verb, [=] { return build(*options); }};
 }

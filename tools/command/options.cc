@@ -48,7 +48,7 @@ void KernelOptions::add_compilation(CLI::App& app, const std::string& default_ta
   app.add_option("--target", targets_, fmt::format("{}; default {}", fmt::join(target_names(), ", "), default_target))
       ->delimiter(',')
       ->allow_extra_args(false);
-  add_given(app, "--schedule", schedule_, "Use this schedule line, e.g. 'tiled mr=6 nr=16 lanes=8'");
+  add_given(app, "--schedule", schedule_, "Use this schedule line, e.g. 'tiled mr=6 nr=16 lanes=8 mc=96'");
   add_given(app, "--threads", threads_, "1 is all that is built yet");
 }
 

@@ -25,23 +25,39 @@ class GemmcCall(ctypes.Structure):
         ("scratch", ctypes.c_void_p),
         ("scratch_bytes", ctypes.c_uint64),
         ("parallel_context", ctypes.c_void_p),
+        ("epilogue", ctypes.POINTER(ctypes.c_void_p)),
     ]
 
 
 MANIFEST_FORMAT = 1
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(GemmcCall))
+PACK_ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+PACKED_ALIGNMENT = 64
+
+
+def aligned_bytes(count: int) -> np.ndarray:
+    """`count` bytes that start at a multiple of PACKED_ALIGNMENT."""
+    memory = np.empty(count + PACKED_ALIGNMENT, dtype=np.uint8)
+    start = -memory.ctypes.data % PACKED_ALIGNMENT
+    return memory[start : start + count]
 
 
 class BoundCall:
     """A kernel with its arguments: calling it computes Y once more. Keeps the arrays alive."""
 
     def __init__(self, kernel: "Kernel", a: np.ndarray, b: np.ndarray, y: np.ndarray, dims: list[int]):
-        self._arrays = (a, b, y)
         self._kernel = kernel
+        packed_b = kernel.packed_b
+        if packed_b is None and kernel.pack_b is not None:
+            packed_b = aligned_bytes(kernel.pack_b(None, None))
+            kernel.pack_b(b.ctypes.data, packed_b.ctypes.data)
+        self._arrays = (a, b, packed_b, y)
         self._dims = (ctypes.c_int64 * max(1, len(dims)))(*dims)
         self._call = GemmcCall(
             size_bytes=ctypes.sizeof(GemmcCall), a=a.ctypes.data, b=b.ctypes.data, y=y.ctypes.data, dims=self._dims
         )
+        if packed_b is not None:
+            self._call.packed[1] = packed_b.ctypes.data
         self._pointer = ctypes.pointer(self._call)
 
     def __call__(self) -> None:
@@ -56,6 +72,8 @@ class Kernel:
     problem: str
     dim_names: list[str]  # of the run-time dimensions, in the order of the call
     entry: ENTRY
+    pack_b: PACK_ENTRY | None  # of a kernel that wants its constant B packed
+    packed_b: np.ndarray | None  # the node's B, packed in the library
     owner: object  # keeps the code mapped
 
     def bind(self, a: np.ndarray, b: np.ndarray, y: np.ndarray, sizes: dict[str, int]) -> BoundCall:
@@ -86,16 +104,25 @@ class AheadOfTimeLibrary:
     def kernels(self) -> dict[str, Kernel]:
         """Node name -> the kernel that serves it."""
         found = {}
+        packs_b = {kernel["symbol"] for kernel in self.manifest["kernels"] if kernel["packed_b_bytes"] > 0}
         for node in self.manifest["nodes"]:
             symbol = node["symbol"]
             if node["stride_count"] != 0:
                 raise DemoError(f"node '{node['name']}' has {node['stride_count']} run-time strides, expected none")
             try:
                 entry = ENTRY((symbol + "_call", self._library))
-            except AttributeError:
-                raise DemoError(f"the library has no {symbol}_call, which its manifest names") from None
-            found[node["name"]] = Kernel(symbol, node["problem"], node["dims"], entry, self._library)
+                pack_b = PACK_ENTRY((symbol + "_pack_b", self._library)) if symbol in packs_b else None
+                packed_b = self._weights(node["packed_b"])
+            except AttributeError as error:
+                raise DemoError(f"the library lacks a function that its manifest names: {error}") from None
+            found[node["name"]] = Kernel(symbol, node["problem"], node["dims"], entry, pack_b, packed_b, self._library)
         return found
+
+    def _weights(self, symbol: str | None) -> np.ndarray | None:
+        if symbol is None:
+            return None
+        (count,) = (weights["bytes"] for weights in self.manifest["weights"] if weights["symbol"] == symbol)
+        return np.ctypeslib.as_array((ctypes.c_uint8 * count).in_dll(self._library, symbol))
 
 
 class JitLibrary:
@@ -114,6 +141,7 @@ class JitLibrary:
                 [ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)],
             ),
             "gemmc_kernel_get_entry": (ENTRY, [ctypes.c_void_p]),
+            "gemmc_kernel_get_pack_b": (PACK_ENTRY, [ctypes.c_void_p]),
             "gemmc_kernel_symbol": (ctypes.c_char_p, [ctypes.c_void_p]),
             "gemmc_kernel_dim_count": (ctypes.c_size_t, [ctypes.c_void_p]),
             "gemmc_kernel_dim_name": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_size_t]),
@@ -137,4 +165,5 @@ class JitLibrary:
             library.gemmc_kernel_dim_name(handle, i).decode() for i in range(library.gemmc_kernel_dim_count(handle))
         ]
         symbol = library.gemmc_kernel_symbol(handle).decode()
-        return Kernel(symbol, description, names, library.gemmc_kernel_get_entry(handle), library)
+        entry, pack_b = library.gemmc_kernel_get_entry(handle), library.gemmc_kernel_get_pack_b(handle)
+        return Kernel(symbol, description, names, entry, pack_b or None, None, library)

@@ -124,7 +124,7 @@ void Recorder::note_result(const Session::Result& compiled, RecordedRun& run, co
   Placement placement;
   placement.b_is_a = run.b_is_a;
   placement.offset_bytes = run.offset_bytes;
-  const RunResult result = kernel_run_.run(compiled.kernel->entry(), instance, placement, check_of(run));
+  const RunResult result = kernel_run_.run(compiled.kernel->entries(), instance, placement, check_of(run));
   EXPECT_TRUE(result.is_right()) << run.problem << ", " << compiled.kernel->artifact().schedule
                                  << " on this machine: " << result.failure << "\nrepeat: " << instance.repeat;
   run.right_result = result_hash(instance.problem.dtype, result.y);

@@ -37,8 +37,8 @@ class Replay {
   Replay(const KernelLibrary& library, const CpuFaults& faults) : library_(library), faults_(faults) {}
 
   void run(const RecordedRun& recorded) {
-    const gemmc_kernel_entry entry = library_.entry(recorded.symbol);
-    if (entry == nullptr) throw std::runtime_error("the library has no kernel " + recorded.symbol);
+    const KernelEntries kernel = library_.entries(recorded.symbol);
+    if (kernel.call == nullptr) throw std::runtime_error("the library has no kernel " + recorded.symbol);
     const Instance instance = instance_of(recorded);
     const Schedule schedule = value_or_throw(parse_schedule(recorded.schedule));
     const Check full_check = check_of(recorded);
@@ -60,12 +60,12 @@ class Replay {
     Count& count =
         counts_[{recorded.kind, std::string(name(instance.problem.dtype)), std::string(name(schedule.family))}];
     for (const Placement& placement : placements(instance, recorded.b_is_a, recorded.offset_bytes)) {
-      RunResult result = kernel_run_.run(entry, instance, placement, check);
+      RunResult result = kernel_run_.run(kernel, instance, placement, check);
       if (faults_.reads_past_movddup && result.fault && is_movddup_of_8_bytes(result.fault->instruction)) {
         Placement farther = placement;
         farther.offset_bytes += 8;
         // Far enough for this fault; one that reads where it should not still meets the page.
-        result = kernel_run_.run(entry, instance, farther, check);
+        result = kernel_run_.run(kernel, instance, farther, check);
         ++allowed_;
       }
       check_stack(schedule.family, result);

@@ -42,13 +42,16 @@ std::optional<Family> possible(Family wanted, const Problem& problem, const Targ
   return std::nullopt;
 }
 
-// One kernel; several runs where its sizes are the call's.
+// One kernel; several runs where sizes are the call's.
 void run_one(Campaign& campaign, DType dtype, Family family, Random& random) {
   const Target& target = campaign.session().target();
   DrawnProblem drawn;
-  const bool is_static = !random.one_in(8);
+  bool is_static = !random.one_in(8);
   if (is_static) {
     drawn = draw_static(dtype, target, family, random);
+    const std::optional<Problem> with_rows = random.one_in(2) ? runtime_rows_problem(drawn.problem) : std::nullopt;
+    if (with_rows) drawn.problem = *with_rows;
+    is_static = !with_rows;
   } else {
     drawn.problem = random_problem(dtype, DimKind::kSomeRuntime, random);
   }

@@ -219,6 +219,7 @@ TEST(CApi, NullIsRefusedOrAllowed) {
   EXPECT_EQ(gemmc_kernel_call(nullptr, &call), GEMMC_INVALID_ARGUMENT);
   EXPECT_EQ(gemmc_kernel_call(kernel.handle, nullptr), GEMMC_INVALID_ARGUMENT);
   EXPECT_EQ(gemmc_kernel_get_entry(nullptr), nullptr);
+  EXPECT_EQ(gemmc_kernel_get_pack_b(nullptr), nullptr);
   EXPECT_EQ(gemmc_kernel_symbol(nullptr), nullptr);
   EXPECT_EQ(gemmc_kernel_dim_count(nullptr), 0u);
   EXPECT_EQ(gemmc_kernel_dim_name(nullptr, 0), nullptr);
@@ -293,6 +294,39 @@ TEST(CApi, OperandsOfTheEpilogue) {
   for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], expected(i)) << i;
   call.size_bytes = offsetof(gemmc_call, epilogue);
   EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT) << "a struct without the field";
+}
+
+TEST(CApi, AConstantBIsPackedOnce) {
+  const Session session;
+  const Kernel kernel(session, "gemm f32 m=?m n=2 k=3 c=n tb const=b");
+  const gemmc_pack_entry pack_b = gemmc_kernel_get_pack_b(kernel.handle);
+  ASSERT_NE(pack_b, nullptr);
+  std::vector<float> packed(static_cast<size_t>(pack_b(nullptr, nullptr)) / sizeof(float), -1);
+  ASSERT_GE(packed.size(), 6u);
+  {
+    const std::vector<float> transposed = {1, 0, 1, 0, 1, 1};
+    EXPECT_EQ(pack_b(transposed.data(), packed.data()), static_cast<int64_t>(packed.size() * sizeof(float)));
+  }
+  std::vector<float> y(4, -1);
+  const int64_t rows = 2;
+  gemmc_call call = call_with(y, &rows);
+  call.b = nullptr;
+  EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
+  EXPECT_STREQ(gemmc_last_error(), "packed[1] is NULL; allowed: what gemmc_kernel_get_pack_b()'s function wrote");
+  EXPECT_EQ(gemmc_kernel_get_entry(kernel.handle)(&call), GEMMC_INVALID_ARGUMENT);
+  EXPECT_EQ(y, std::vector<float>(4, -1)) << "Y is untouched";
+  call.packed[1] = packed.data();
+  EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_OK) << gemmc_last_error();
+  EXPECT_EQ(y, kY);
+  call.y = packed.data() + packed.size() - 1;
+  EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
+  EXPECT_STREQ(gemmc_last_error(), "Y overlaps B; allowed: buffers of their own");
+  call.y = y.data();
+  call.packed[0] = packed.data();
+  EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
+  EXPECT_TRUE(error_has("they are reserved")) << gemmc_last_error();
+  const Kernel in_place(session, "gemm f32 m=?m n=2 k=3 c=n");
+  EXPECT_EQ(gemmc_kernel_get_pack_b(in_place.handle), nullptr);
 }
 
 TEST(CApi, ReservedFieldsMustBeZero) {

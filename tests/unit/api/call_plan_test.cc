@@ -66,7 +66,7 @@ int32_t loop_kernel(const gemmc_call* call) {
   ++compiled.calls;
   const LoopForm& form = compiled.form;
   const auto loops = resolve(form, {call->dims, static_cast<size_t>(form.dim_count)},
-                                      {call->strides, static_cast<size_t>(form.stride_count)});
+                             {call->strides, static_cast<size_t>(form.stride_count)});
   if (!loops) return GEMMC_INVALID_ARGUMENT;
   if (loops->m == 0 || loops->n == 0) return GEMMC_OK;
   int64_t items = 1;
@@ -156,7 +156,7 @@ int check(const Problem& problem, const Sizes& a_shape, const Sizes& b_shape, co
   compiled = {plan->canonical.problem, loop_form(plan->canonical.problem)};
   EXPECT_EQ(plan->dims.size(), static_cast<size_t>(compiled.form.dim_count));
   EXPECT_EQ(plan->strides.size(), static_cast<size_t>(compiled.form.stride_count));
-  const auto y = run_plan(*plan, loop_kernel, {&a, &b, c ? &*c : nullptr});
+  const auto y = run_plan(*plan, {loop_kernel}, {&a, &b, c ? &*c : nullptr});
   if (!y) {
     ADD_FAILURE() << y.status().message();
     return 0;
@@ -263,11 +263,11 @@ TEST(CallPlan, ElementsInOnePlaceMustBeEqual) {
   compiled = {plan->canonical.problem, loop_form(plan->canonical.problem)};
   const Tensor a = counting({2, 3}, 1);
   Tensor b = counting({3, 2}, 5);
-  EXPECT_EQ(run_plan(*plan, loop_kernel, {&a, &b}).status().message(),
+  EXPECT_EQ(run_plan(*plan, {loop_kernel}, {&a, &b}).status().message(),
             "B has strides that put several elements in one place, but their values differ; allowed: equal values");
   std::memcpy(b.bytes.data() + 16, b.bytes.data(), 16);
   std::memcpy(b.bytes.data() + 32, b.bytes.data(), 16);
-  const auto y = run_plan(*plan, loop_kernel, {&a, &b});
+  const auto y = run_plan(*plan, {loop_kernel}, {&a, &b});
   ASSERT_TRUE(y) << y.status().message();
   EXPECT_EQ(at(*y, 0), (1 + 2 + 3) * 5);
   EXPECT_EQ(at(*y, 3), (4 + 5 + 6) * 6);
@@ -318,7 +318,7 @@ TEST(RunPlan, TheKernelsStatusIsPassedOn) {
   const auto plan = plan_call(p, {{2, 3}, {3, 2}, {}});
   ASSERT_TRUE(plan);
   const Tensor a = counting({2, 3}, 0), b = counting({3, 2}, 0);
-  const auto y = run_plan(*plan, [](const gemmc_call*) -> int32_t { return GEMMC_UNSUPPORTED; }, {&a, &b});
+  const auto y = run_plan(*plan, {[](const gemmc_call*) -> int32_t { return GEMMC_UNSUPPORTED; }}, {&a, &b});
   ASSERT_FALSE(y);
   EXPECT_EQ(y.status().code(), StatusCode::kUnsupported);
 }
@@ -329,7 +329,7 @@ TEST(RunPlan, MemoryThatTheMachineLacksIsAnError) {
   const auto plan = plan_call(p, {{large, 0}, {0, large}, {}});
   ASSERT_TRUE(plan) << plan.status().message();
   const Tensor a{DType::kFloat64, {large, 0}, {}}, b{DType::kFloat64, {0, large}, {}};
-  const auto y = run_plan(*plan, loop_kernel, {&a, &b});
+  const auto y = run_plan(*plan, {loop_kernel}, {&a, &b});
   ASSERT_FALSE(y);
   EXPECT_EQ(y.status().code(), StatusCode::kEnvironment);
 }

@@ -30,7 +30,7 @@ TEST(Session, CompilesEachKernelOnce) {
   EXPECT_EQ(session.compiled_count(), 0u);
   const auto first = kernel(session, "gemm f32 m=2 n=3 k=4 c=n");
   EXPECT_EQ(kernel(session, "gemm f32 m=2 n=3 k=4 c=n"), first);
-  EXPECT_EQ(kernel(session, "gemm f32 m=2 n=3 k=4 c=1n const=b"), first) << "the same computation";
+  EXPECT_EQ(kernel(session, "gemm f32 m=2 n=3 k=4 c=1n const=a,c"), first) << "the same computation";
   EXPECT_EQ(session.compiled_count(), 1u);
   EXPECT_NE(kernel(session, "gemm f32 m=2 n=3 k=4"), first);
   EXPECT_EQ(session.compiled_count(), 2u);
@@ -56,10 +56,10 @@ TEST(Session, NamesAndSchedulesMakeOtherKernels) {
   CompileOptions named, other_name, scheduled;
   named.symbol = "one";
   other_name.symbol = "two";
-  scheduled.schedule = *parse_schedule("tiled mr=2 nr=4 lanes=4");
+  scheduled.schedule = *parse_schedule("tiled mr=2 nr=4 lanes=4 mc=2");
   EXPECT_EQ(kernel(session, text, named)->artifact().symbol, "one");
   EXPECT_EQ(kernel(session, text, other_name)->artifact().symbol, "two");
-  EXPECT_EQ(kernel(session, text, scheduled)->artifact().schedule, "tiled mr=2 nr=4 lanes=4");
+  EXPECT_EQ(kernel(session, text, scheduled)->artifact().schedule, "tiled mr=2 nr=4 lanes=4 mc=2");
   EXPECT_EQ(kernel(session, text, named)->artifact().symbol, "one");
   EXPECT_EQ(session.compiled_count(), 3u);
 }
@@ -157,7 +157,7 @@ TEST(Session, AlphaAndBetaOfEveryKind) {
 TEST(Session, SizesBeyond32BitsAreNotCut) {
   const Problem p = problem("gemm f32 m=1 n=4 k=4294967297 sa=0x0 sb=0x1");
   CompileOptions tiled;
-  tiled.schedule = *parse_schedule("tiled mr=2 nr=4 lanes=4");
+  tiled.schedule = *parse_schedule("tiled mr=2 nr=4 lanes=4 mc=2");
   const Expected<KernelPlan> refused = plan(p, *host_target(), tiled);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.status().message().find("K=4294967297"), std::string::npos) << refused.status().message();

@@ -88,7 +88,7 @@ TEST(Compile, RefusesWhatIsWrongUnbuiltOrImpossible) {
 
 TEST(Compile, TakesTheScheduleThatIsAskedFor) {
   EXPECT_EQ(compiled(kStatic).schedule.find("tiled"), 0u);
-  EXPECT_EQ(compiled(kStatic, forced("tiled mr=3 nr=8 lanes=4")).schedule, "tiled mr=3 nr=8 lanes=4");
+  EXPECT_EQ(compiled(kStatic, forced("tiled mr=3 nr=8 lanes=4 mc=3")).schedule, "tiled mr=3 nr=8 lanes=4 mc=3");
   const std::string general = "general mr=4 nr=16 lanes=8 mc=12 nc=32 kc=5";
   const Artifact artifact = compiled(kStatic, forced(general));
   EXPECT_EQ(artifact.schedule, general);
@@ -96,13 +96,13 @@ TEST(Compile, TakesTheScheduleThatIsAskedFor) {
 }
 
 TEST(Compile, RefusesASchedule) {
-  const Status family = refusal(problem(kRunTime), forced("tiled mr=6 nr=16 lanes=8"));
+  const Status family = refusal(problem(kRunTime), forced("tiled mr=6 nr=16 lanes=8 mc=6"));
   EXPECT_EQ(family.code(), StatusCode::kUnsupported);
   EXPECT_EQ(family.message(), "schedule family tiled: M, N or K is known only at the call");
-  const Status registers = refusal(problem(kStatic), forced("tiled mr=8 nr=16 lanes=8"));
+  const Status registers = refusal(problem(kStatic), forced("tiled mr=8 nr=16 lanes=8 mc=8"));
   EXPECT_EQ(registers.code(), StatusCode::kInvalidArgument);
   EXPECT_NE(registers.message().find("accumulators 16; allowed: 1 to 15"), std::string::npos) << registers.message();
-  EXPECT_EQ(refusal(problem(kStatic), forced("tiled mr=6 nr=16 lanes=8"), "x86-64-v2").code(),
+  EXPECT_EQ(refusal(problem(kStatic), forced("tiled mr=6 nr=16 lanes=8 mc=6"), "x86-64-v2").code(),
             StatusCode::kInvalidArgument);
 }
 

@@ -192,6 +192,96 @@ TEST(FmaPass, ABroadcastLaneIsLaneZeroOfTheFactors) {
                kExpected);
 }
 
+// Scalars that LLVM has put side by side: two sums, the mark and the casts as vectors, the products as they were.
+TEST(FmaPass, GathersTheFactorsOfScalarProducts) {
+  expect_lines(run(R"(
+    define <2 x double> @f(<2 x double> %t, double %a, double %b, double %c, double %d) {
+      %p = fmul double %a, %b
+      %q = fmul double %c, %d
+      %one = insertelement <2 x double> poison, double %p, i64 0
+      %two = insertelement <2 x double> %one, double %q, i64 1
+      %i = bitcast <2 x double> %two to <2 x i64>
+      %x = xor <2 x i64> %i, splat (i64 $M64)
+      %m = bitcast <2 x i64> %x to <2 x double>
+      %y = fadd <2 x double> %t, %m
+      ret <2 x double> %y
+    })"),
+               {"double %a, i64 0", "double %c, i64 1", "double %b, i64 0", "double %d, i64 1",
+                "call <2 x double> @llvm.fma.v2f64(<2 x double> %2, <2 x double> %4, <2 x double> %t)"});
+}
+
+// A narrow vector of products widened; what its other lanes are does not matter.
+TEST(FmaPass, FollowsLanesThroughShuffles) {
+  expect_lines(run(R"(
+    define <4 x float> @f(<4 x float> %t, <2 x float> %a, <2 x float> %b) {
+      %p = fmul <2 x float> %a, %b
+      %i = bitcast <2 x float> %p to <2 x i32>
+      %x = xor <2 x i32> %i, splat (i32 $M32)
+      %wide = shufflevector <2 x i32> %x, <2 x i32> poison, <4 x i32> <i32 1, i32 0, i32 poison, i32 poison>
+      %m = bitcast <4 x i32> %wide to <4 x float>
+      %y = fadd <4 x float> %t, %m
+      ret <4 x float> %y
+    })"),
+               {"extractelement <2 x float> %a, i64 1", "extractelement <2 x float> %a, i64 0",
+                "extractelement <2 x float> %b, i64 1", "extractelement <2 x float> %b, i64 0",
+                "call <4 x float> @llvm.fma.v4f32("});
+}
+
+// Vectors of which scalars are taken.
+TEST(FmaPass, FindsAScalarInAVectorOfProducts) {
+  expect_lines(run(R"(
+    define float @f(float %t, <2 x float> %a, <2 x float> %b) {
+      %p = fmul <2 x float> %a, %b
+      %i = bitcast <2 x float> %p to <2 x i32>
+      %x = xor <2 x i32> %i, splat (i32 $M32)
+      %m = bitcast <2 x i32> %x to <2 x float>
+      %one = extractelement <2 x float> %m, i64 1
+      %y = fadd float %t, %one
+      ret float %y
+    })"),
+               {"%1 = extractelement <2 x float> %a, i64 1", "%2 = extractelement <2 x float> %b, i64 1",
+                "call float @llvm.fma.f32(float %1, float %2, float %t)"});
+}
+
+// Lane 0 is a marked product, lane 1 is something else and stays a sum.
+TEST(FmaPass, SplitsASumOfDifferentLanes) {
+  const Outcome outcome = run(R"(
+    define <2 x float> @f(<2 x float> %t, float %a, float %b, float %c) {
+      %p = fmul float %a, %b
+      %i = bitcast float %p to i32
+      %x = xor i32 %i, $M32
+      %m = bitcast i32 %x to float
+      %one = insertelement <2 x float> poison, float %m, i64 0
+      %two = insertelement <2 x float> %one, float %c, i64 1
+      %y = fadd <2 x float> %t, %two
+      ret <2 x float> %y
+    })");
+  expect_lines(outcome, {"call float @llvm.fma.f32(float %a, float %b, float %", "fadd float %"});
+}
+
+// Each lane has its product in another operand of the sum.
+TEST(FmaPass, FindsProductsOnBothSidesOfOneSum) {
+  const Outcome outcome = run(R"(
+    define <2 x float> @f(float %t, float %u, float %a, float %b, float %c, float %d) {
+      %p = fmul float %a, %b
+      %i = bitcast float %p to i32
+      %x = xor i32 %i, $M32
+      %m = bitcast i32 %x to float
+      %q = fmul float %c, %d
+      %j = bitcast float %q to i32
+      %z = xor i32 %j, $M32
+      %n = bitcast i32 %z to float
+      %one = insertelement <2 x float> poison, float %m, i64 0
+      %left = insertelement <2 x float> %one, float %u, i64 1
+      %two = insertelement <2 x float> poison, float %t, i64 0
+      %right = insertelement <2 x float> %two, float %n, i64 1
+      %y = fadd <2 x float> %left, %right
+      ret <2 x float> %y
+    })");
+  expect_lines(outcome, {"call float @llvm.fma.f32(float %a, float %b, float %",
+                         "call float @llvm.fma.f32(float %c, float %d, float %"});
+}
+
 TEST(FmaPass, LeavesOtherArithmeticAlone) {
   const std::string ir = R"(
     define float @f(float %t, float %a, float %b) {

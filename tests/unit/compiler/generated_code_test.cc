@@ -167,7 +167,7 @@ TEST(GeneratedEpilogue, AlphaAndBetaOfEveryKind) {
 // One rounding at alpha and one at the sum with C, unless beta makes them one fma.
 TEST(GeneratedEpilogue, ContractsNothingByItself) {
   CompileOptions one_vector;
-  one_vector.schedule = *parse_schedule("tiled mr=1 nr=8 lanes=8");
+  one_vector.schedule = *parse_schedule("tiled mr=1 nr=8 lanes=8 mc=1");
   const auto ir = [&](const std::string& scalars) {
     Explanation texts;
     const Problem problem = *parse_problem("gemm f32 m=1 n=8 k=1 c=mn " + scalars);

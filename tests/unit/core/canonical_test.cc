@@ -37,10 +37,26 @@ TEST(Canonical, DropsWhatChangesNoCode) {
       {"gemm f32 m=2 n=3 k=4 c=* beta=0", "gemm f32 m=2 n=3 k=4"},
       {"gemm f32 m=2 n=3 k=4 beta=0.5", "gemm f32 m=2 n=3 k=4"},
       {"gemm f32 m=2 n=3 k=4 beta=nan", "gemm f32 m=2 n=3 k=4"},
-      {"gemm f32 m=2 n=3 k=4 c=mn const=a,b,c", "gemm f32 m=2 n=3 k=4 c=mn"},
+      {"gemm f32 m=2 n=3 k=4 c=mn const=a,c", "gemm f32 m=2 n=3 k=4 c=mn"},
       {"gemm f32 m=?s:1..512~128 n=3 k=4", "gemm f32 m=?d0 n=3 k=4", {"s"}},
       {"gemm i32 m=2 n=3 k=4 order=k", "gemm i32 m=2 n=3 k=4"},
       {"gemm f32 m=2 n=3 k=4 order=k", "gemm f32 m=2 n=3 k=4 order=k"},
+  });
+}
+
+// Where a kernel may want it packed.
+TEST(Canonical, AConstantBThatIsAllKnown) {
+  expect_rows({
+      {"gemm f32 m=?m n=3 k=4 c=mn const=a,b,c", "gemm f32 m=?d0 n=3 k=4 c=mn const=b", {"m"}},
+      {"gemm f32 m=2 n=3 k=4 tb sb=9x2 const=b", "gemm f32 m=2 n=3 k=4 tb sb=9x2 const=b"},
+      {"gemm f32 m=2 n=?n k=4 const=b", "gemm f32 m=2 n=?d0 k=4", {"n"}},
+      {"gemm f32 m=2 n=3 k=?k const=b", "gemm f32 m=2 n=3 k=?d0", {"k"}},
+      {"gemm f32 m=2 n=3 k=4 sb=?x1 const=b", "gemm f32 m=2 n=3 k=4 sb=?x1"},
+      {"matmul f32 a=?mx?k b=4x3 const=b", "matmul f32 a=?d0x4 b=4x3 const=b", {"m"}},
+      {"matmul f32 a=2x4 b=4 const=b", "matmul f32 a=2x4 b=4x1 const=b"},
+      {"matmul f32 a=5x2x4 b=1x4x3 const=b", "matmul f32 a=10x4 b=4x3 const=b"},
+      {"matmul f32 a=5x2x4 b=5x4x3 const=b", "matmul f32 a=5x2x4 b=5x4x3"},
+      {"matmul f32 a=2x4 b=* const=b", "matmul f32 a=?d0x2x4 b=?d0x4x?d1", {"batch", "n"}},
   });
 }
 

@@ -12,7 +12,6 @@
 namespace gemmc {
 namespace {
 
-
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
 LoopForm form_of(const std::string& text) {

@@ -35,43 +35,49 @@ TEST(FamilyTable, BestFirstGeneralLast) {
 }
 
 TEST(FamilyTable, TiledTakes) {
-  for (const char* text : {"gemm f32 m=8 n=16 k=32", "gemm f64 m=1 n=1 k=1 ta tb c=mn alpha=2 beta=3",
-                           "gemm i32 m=17 n=17 k=17 c=m1", "gemm u64 m=3 n=5 k=4 c=s", "matmul f32 a=7x8x32 b=7x32x16",
-                           "matmul f32 a=?bx8x32 b=?bx32x16", "gemm f32 m=8 n=16 k=32 sa=-40x2 sb=20x1 sy=-99x1",
-                           "gemm f32 m=8 n=1 k=32 tb sb=77x5 sy=3x9", "gemm f32 m=8 n=16 k=32 order=k"}) {
+  for (const char* text :
+       {"gemm f32 m=8 n=16 k=32", "gemm f64 m=1 n=1 k=1 ta tb c=mn alpha=2 beta=3", "gemm i32 m=17 n=17 k=17 c=m1",
+        "gemm u64 m=3 n=5 k=4 c=s", "matmul f32 a=7x8x32 b=7x32x16", "matmul f32 a=?bx8x32 b=?bx32x16",
+        "gemm f32 m=8 n=16 k=32 sa=-40x2 sb=20x1 sy=-99x1", "gemm f32 m=8 n=1 k=32 tb sb=77x5 sy=3x9",
+        "gemm f32 m=8 n=16 k=32 order=k", "gemm f32 m=?m n=16 k=32", "matmul f32 a=?bx?sx32 b=32x16",
+        "gemm f32 m=?m n=16 k=32 tb const=b", "gemm f32 m=8 n=16 k=32 sb=99x2 const=b"}) {
     EXPECT_EQ(verdict(Family::kTiled, text).refusal, std::nullopt) << text;
   }
 }
 
 TEST(FamilyTable, TiledRefusesWithTheReason) {
   const std::pair<std::string, std::string> kRows[] = {
-      {"gemm f32 m=?m n=16 k=32", "M, N or K is known only at the call"},
-      {"gemm f32 m=8 n=?n k=32", "M, N or K is known only at the call"},
-      {"gemm f32 m=8 n=16 k=?k", "M, N or K is known only at the call"},
-      {"gemm f32 m=0 n=16 k=32", "M=0, N=16, K=32: one of them is 0"},
-      {"gemm f32 m=8 n=16 k=0", "M=8, N=16, K=0: one of them is 0"},
+      {"gemm f32 m=8 n=?n k=32", "N or K is known only at the call"},
+      {"gemm f32 m=8 n=16 k=?k", "N or K is known only at the call"},
+      {"gemm f32 m=0 n=16 k=32", "M, N or K is 0"},
+      {"gemm f32 m=8 n=16 k=0", "M, N or K is 0"},
+      {"gemm f32 m=?m n=16 k=32 ta", "a stride of A is known only at the call"},
       {"gemm f16 m=8 n=16 k=32", "float16 operands are converted while they are packed"},
       {"gemm bf16 m=8 n=16 k=32", "bfloat16 operands are converted while they are packed"},
       {"gemm f32 m=8 n=16 k=32 sa=?x1", "a stride of A is known only at the call"},
       {"gemm f32 m=8 n=16 k=32 sb=?x1", "a stride of B is known only at the call"},
       {"gemm f32 m=8 n=16 k=32 c=mn sc=?x1", "a stride of C is known only at the call"},
       {"gemm f32 m=8 n=16 k=32 sy=?x1", "a stride of Y is known only at the call"},
-      {"gemm f32 m=8 n=16 k=32 tb", "B's columns are not neighbours in memory: it must be packed"},
-      {"gemm f32 m=8 n=16 k=32 sb=99x2", "B's columns are not neighbours in memory: it must be packed"},
+      {"gemm f32 m=8 n=16 k=32 tb",
+       "B's columns are not neighbours in memory: it must be packed, which needs a constant B"},
+      {"gemm f32 m=8 n=16 k=32 sb=99x2",
+       "B's columns are not neighbours in memory: it must be packed, which needs a constant B"},
       {"gemm f32 m=8 n=16 k=32 sy=99x2", "Y's columns are not neighbours in memory"},
       {"gemm f32 m=8 n=16 k=32 c=mn sc=99x2", "C's columns are not neighbours in memory"},
-      {"gemm f32 m=536870912 n=1 k=1", "A spans more than 2147483647 bytes"},
-      {"gemm f32 m=1 n=536870912 k=1", "B spans more than 2147483647 bytes"},
-      {"gemm f32 m=2 n=2 k=2 sa=-536870912x1", "A spans more than 2147483647 bytes"},
-      {"gemm f32 m=2 n=2 k=2 c=mn sc=536870911x1", "C spans more than 2147483647 bytes"},
-      {"gemm f32 m=32768 n=32768 k=1", "Y spans more than 2147483647 bytes"},
-      {"gemm f32 m=1 n=4 k=4294967297 sa=0x0 sb=0x1", "M=1, N=4, K=4294967297: one of them is over 2147483647"},
+      {"gemm f32 m=4096 n=1 k=131072", "4096 rows of A span more than 2147483647 bytes"},
+      {"gemm f32 m=?m n=1 k=131072", "4096 rows of A span more than 2147483647 bytes"},
+      {"gemm f32 m=1 n=536870912 k=1", "1 rows of B span more than 2147483647 bytes"},
+      {"gemm f32 m=1 n=536870900 k=1 const=b", "B packed has more than 2147483647 bytes"},
+      {"gemm f32 m=2 n=2 k=2 sa=-536870912x1", "2 rows of A span more than 2147483647 bytes"},
+      {"gemm f32 m=2 n=2 k=2 c=mn sc=536870911x1", "2 rows of C span more than 2147483647 bytes"},
+      {"gemm f32 m=32768 n=131072 k=1", "4096 rows of Y span more than 2147483647 bytes"},
+      {"gemm f32 m=1 n=4 k=4294967297 sa=0x0 sb=0x1", "N=4, K=4294967297: one of them is over 2147483647"},
   };
   for (const auto& [text, reason] : kRows) EXPECT_EQ(verdict(Family::kTiled, text).refusal, reason) << text;
 }
 
 TEST(FamilyTable, TiledTakesTheLargestSpan) {
-  EXPECT_EQ(verdict(Family::kTiled, "gemm f32 m=536870911 n=1 k=1").refusal, std::nullopt);
+  EXPECT_EQ(verdict(Family::kTiled, "gemm f32 m=4096 n=1 k=131071").refusal, std::nullopt);
   EXPECT_EQ(verdict(Family::kTiled, "gemm f32 m=2 n=2 k=2 sa=536870909x1").refusal, std::nullopt);
 }
 
@@ -101,8 +107,8 @@ TEST(FamilyTable, OrderKIsOnlyForFamiliesThatSumByK) {
 }
 
 TEST(FamilyTable, ChoosesTheFirstThatNeitherRefusesNorDemurs) {
-  const std::string kTexts[] = {"gemm f32 m=8 n=16 k=32", "gemm f32 m=?m n=16 k=32", "gemm f32 m=512 n=512 k=4096",
-                                "gemm bf16 m=8 n=16 k=32"};
+  const std::string kTexts[] = {"gemm f32 m=8 n=16 k=32", "gemm f32 m=?m n=?n k=32", "gemm f32 m=?m n=16 k=4096",
+                                "gemm f32 m=512 n=512 k=4096", "gemm bf16 m=8 n=16 k=32"};
   for (const std::string& text : kTexts) {
     const Expected<Schedule> chosen = choose_schedule(problem(text), target("x86-64-v3"));
     ASSERT_TRUE(chosen) << text << ": " << chosen.status().message();
@@ -120,15 +126,56 @@ TEST(FamilyTable, ChoosesTheFirstThatNeitherRefusesNorDemurs) {
 }
 
 TEST(FamilyTable, ARefusalNeedsNoDemurral) {
-  const FamilyVerdict refused = verdict(Family::kTiled, "gemm f32 m=?m n=16 k=32");
+  const FamilyVerdict refused = verdict(Family::kTiled, "gemm f32 m=?m n=?n k=4096");
   EXPECT_TRUE(refused.refusal);
   EXPECT_FALSE(refused.demurral);
 }
 
+TEST(FamilyTable, PacksAConstantB) {
+  const Target v3 = target("x86-64-v3");
+  const std::pair<const char*, const char*> kRows[] = {
+      {"gemm f32 m=?m n=1000 k=768 tb const=b", "tiled mr=6 nr=16 lanes=8 mc=84 pack=b"},
+      {"gemm f32 m=?m n=12 k=4096 const=b", "tiled mr=6 nr=16 lanes=8 mc=12 pack=b"},
+      {"gemm f32 m=?m n=8 k=4096 const=b", "tiled mr=6 nr=8 lanes=8 mc=12 pack=b"},  // no wider than B needs
+      {"gemm f32 m=?m n=7 k=100 const=b", "tiled mr=6 nr=16 lanes=8 mc=654"},        // the padding would cost more
+      {"gemm f32 m=?m n=7 k=100 tb const=b", "tiled mr=6 nr=8 lanes=8 mc=654 pack=b"},
+      {"gemm f32 m=?m n=1 k=100 tb const=b", "tiled mr=6 nr=16 lanes=8 mc=654"},
+      {"gemm f32 m=?m n=1000 k=100", "tiled mr=6 nr=16 lanes=8 mc=654"},
+  };
+  for (const auto& [text, schedule] : kRows) {
+    const Expected<Schedule> chosen = choose_schedule(problem(text), v3);
+    ASSERT_TRUE(chosen) << chosen.status().message();
+    EXPECT_EQ(print_schedule(*chosen), schedule) << text;
+  }
+}
+
+TEST(FamilyTable, RefusesASchedule) {
+  const Target v3 = target("x86-64-v3");
+  const auto refusal = [&](const std::string& schedule, const std::string& text) {
+    return refuse_schedule(*parse_schedule(schedule), problem(text), v3);
+  };
+  const std::string kInPlace = "tiled mr=6 nr=16 lanes=8 mc=6", kPacked = kInPlace + " pack=b";
+  EXPECT_EQ(refusal(kPacked, "gemm f32 m=8 n=16 k=32 tb const=b"), std::nullopt);
+  EXPECT_EQ(refusal(kInPlace, "gemm f32 m=8 n=16 k=32 const=b"), std::nullopt);
+  EXPECT_EQ(refusal(kInPlace, "gemm f32 m=8 n=16 k=32 tb const=b"),
+            "B's columns are not neighbours in memory: it needs pack=b");
+  EXPECT_EQ(refusal(kPacked, "gemm f32 m=8 n=16 k=32"), "pack=b needs a B that is a constant matrix, all known");
+  EXPECT_EQ(refusal(kPacked, "matmul f32 a=2x8x32 b=2x32x16 const=b"),
+            "pack=b needs a B that is a constant matrix, all known");
+  EXPECT_EQ(refusal(kInPlace, "gemm f32 m=8 n=?n k=32"), "N or K is known only at the call");
+}
+
 // Whatever is chosen is a valid schedule, and the general family has one for everything.
 TEST(FamilyTable, HeuristicsAreValidForEveryTypeAndTarget) {
-  const std::string kShapes[] = {"m=1 n=1 k=1",    "m=3 n=5 k=4",       "m=1 n=4096 k=4096",
-                                 "m=4096 n=1 k=9", "m=512 n=512 k=512", "m=?m n=?n k=?k c=mn"};
+  const std::string kShapes[] = {"m=1 n=1 k=1 const=b",
+                                 "m=?m n=5 k=7 tb const=b",
+                                 "m=?m n=4096 k=9000 const=b",
+                                 "m=1 n=1 k=1",
+                                 "m=3 n=5 k=4",
+                                 "m=1 n=4096 k=4096",
+                                 "m=4096 n=1 k=9",
+                                 "m=512 n=512 k=512",
+                                 "m=?m n=?n k=?k c=mn"};
   for (const std::string& word : target_names()) {
     for (DType dtype : kAllDTypes) {
       for (const std::string& shape : kShapes) {

@@ -18,9 +18,14 @@ Schedule parsed(std::string_view line) {
 }
 
 TEST(Schedule, PrintsAndParses) {
-  const Schedule tiled{.family = Family::kTiled, .mr = 6, .nr = 16, .lanes = 8};
-  EXPECT_EQ(print_schedule(tiled), "tiled mr=6 nr=16 lanes=8");
-  EXPECT_EQ(parsed("tiled mr=6 nr=16 lanes=8"), tiled);
+  const Schedule tiled{.family = Family::kTiled, .mr = 6, .nr = 16, .lanes = 8, .mc = 96};
+  EXPECT_EQ(print_schedule(tiled), "tiled mr=6 nr=16 lanes=8 mc=96");
+  EXPECT_EQ(parsed("tiled mr=6 nr=16 lanes=8 mc=96"), tiled);
+  Schedule packed = tiled;
+  packed.packs_b = true;
+  EXPECT_EQ(print_schedule(packed), "tiled mr=6 nr=16 lanes=8 mc=96 pack=b");
+  EXPECT_EQ(parsed("tiled mr=6 nr=16 lanes=8 mc=96 pack=b"), packed);
+  EXPECT_EQ(parsed("tiled pack=b mc=96 mr=6 nr=16 lanes=8"), packed);
   const Schedule general{.family = Family::kGeneral, .mr = 6, .nr = 16, .lanes = 8, .mc = 72, .nc = 64, .kc = 32};
   EXPECT_EQ(print_schedule(general), "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32");
   EXPECT_EQ(parsed("general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32"), general);
@@ -30,8 +35,8 @@ TEST(Schedule, PrintsAndParses) {
 TEST(Schedule, PrintingThenParsingGivesTheSame) {
   for (Family family : {Family::kTiled, Family::kGeneral}) {
     for (int value : {1, 7, kMaxInt}) {
-      Schedule schedule{.family = family, .mr = value, .nr = 2, .lanes = 3};
-      if (family == Family::kGeneral) schedule.mc = 4, schedule.nc = value, schedule.kc = 5;
+      Schedule schedule{.family = family, .mr = value, .nr = 2, .lanes = 3, .mc = 4};
+      if (family == Family::kGeneral) schedule.nc = value, schedule.kc = 5;
       EXPECT_EQ(parsed(print_schedule(schedule)), schedule);
     }
   }
@@ -43,9 +48,13 @@ TEST(Schedule, ParsingRefuses) {
       {"   ", "schedule is empty"},
       {"packed mr=6", "schedule family 'packed' is not known; allowed: tiled, general"},
       {"Tiled mr=6 nr=16 lanes=8", "schedule family 'Tiled' is not known"},
-      {"tiled mr=6 nr=16", "lacks lanes="},
+      {"tiled mr=6 nr=16 mc=6", "lacks lanes="},
+      {"tiled mr=6 nr=16 lanes=8", "lacks mc="},
       {"general mr=6 nr=16 lanes=8 mc=72 nc=64", "lacks kc="},
-      {"tiled mr=6 nr=16 lanes=8 mc=72", "'mc=72' is unknown or repeated in a tiled schedule"},
+      {"tiled mr=6 nr=16 lanes=8 kc=72", "'kc=72' is unknown or repeated in a tiled schedule"},
+      {"tiled mr=6 nr=16 lanes=8 mc=6 pack=b pack=b", "'pack=b' is unknown or repeated"},
+      {"tiled mr=6 nr=16 lanes=8 mc=6 pack=a", "'pack=a' is unknown or repeated"},
+      {"general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=64 pack=b", "'pack=b' is unknown or repeated in a general schedule"},
       {"tiled mr=6 nr=16 lanes=8 mr=6", "'mr=6' is unknown or repeated"},
       {"tiled mr=6 nr=16 lanes=8 unroll=2", "'unroll=2' is unknown or repeated"},
       {"tiled mr=6 nr=16 lanes", "'lanes' is unknown or repeated"},
@@ -68,11 +77,11 @@ TEST(Schedule, ParsingRefuses) {
 
 TEST(Schedule, TakesWhatFits) {
   const std::pair<std::string, std::string> kRows[] = {
-      {"tiled mr=6 nr=16 lanes=8", "x86-64-v3"},
-      {"tiled mr=15 nr=8 lanes=8", "x86-64-v3"},
-      {"tiled mr=1 nr=2 lanes=2", "x86-64-v2"},
-      {"tiled mr=31 nr=16 lanes=16", "x86-64-v4"},
-      {"tiled mr=1 nr=4 lanes=2", "x86-64-v4"},
+      {"tiled mr=6 nr=16 lanes=8 mc=6", "x86-64-v3"},
+      {"tiled mr=15 nr=8 lanes=8 mc=30", "x86-64-v3"},
+      {"tiled mr=1 nr=2 lanes=2 mc=4096 pack=b", "x86-64-v2"},
+      {"tiled mr=31 nr=16 lanes=16 mc=31", "x86-64-v4"},
+      {"tiled mr=1 nr=4 lanes=2 mc=1", "x86-64-v4"},
       {"general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=64", "x86-64-v3"},
       {"general mr=6 nr=16 lanes=8 mc=6 nc=16 kc=1", "x86-64-v3"},
   };
@@ -89,7 +98,7 @@ TEST(Schedule, ValidationRefuses) {
     DType dtype;
     std::string message;
   };
-  const Schedule tiled{.family = Family::kTiled, .mr = 6, .nr = 16, .lanes = 8};
+  const Schedule tiled{.family = Family::kTiled, .mr = 6, .nr = 16, .lanes = 8, .mc = 96};
   const Schedule general{.family = Family::kGeneral, .mr = 6, .nr = 16, .lanes = 8, .mc = 72, .nc = 64, .kc = 64};
   const auto with = [](Schedule schedule, int Schedule::*field, int value) {
     schedule.*field = value;
@@ -112,6 +121,9 @@ TEST(Schedule, ValidationRefuses) {
       {with(tiled, &Schedule::mr, -1), DType::kFloat32, "accumulators -2"},
       {with(with(tiled, &Schedule::mr, kMaxInt), &Schedule::nr, kMaxInt / 8 * 8), DType::kFloat32,
        "accumulators 576460"},
+      {with(tiled, &Schedule::mc, 70), DType::kFloat32, "mc 70; allowed: a multiple of mr 6"},
+      {with(tiled, &Schedule::mc, 0), DType::kFloat32, "mc 0; allowed: a multiple of mr 6"},
+      {with(tiled, &Schedule::mc, 4098), DType::kFloat32, "mc 4098; allowed: up to 4096"},
       {with(general, &Schedule::mc, 70), DType::kFloat32, "mc 70; allowed: a multiple of mr 6"},
       {with(general, &Schedule::mc, 0), DType::kFloat32, "mc 0"},
       {with(general, &Schedule::nc, 72), DType::kFloat32, "nc 72; allowed: a multiple of nr 16"},

@@ -85,7 +85,7 @@ std::string failure_of(gemmc_kernel_entry entry, Side side, const std::string& p
   KernelRun run;
   Placement placement;
   placement.side = side;
-  return run.run(entry, make(problem), placement, within_bounds).failure;
+  return run.run({entry}, make(problem), placement, within_bounds).failure;
 }
 
 TEST(KernelRun, ARightKernelIsRight) {
@@ -117,8 +117,8 @@ TEST(KernelRun, MeasuresTheStackThatAKernelUses) {
   KernelRun run;
   constexpr size_t kFrameBytes = 1024;  // of the entry itself, with room for a sanitizer's
   const Instance instance = make("gemm f32 m=3 n=5 k=4");
-  EXPECT_LE(run.run(right, instance, {}, within_bounds).stack_bytes, kFrameBytes);
-  const size_t much = run.run(uses_stack, instance, {}, within_bounds).stack_bytes;
+  EXPECT_LE(run.run({right}, instance, {}, within_bounds).stack_bytes, kFrameBytes);
+  const size_t much = run.run({uses_stack}, instance, {}, within_bounds).stack_bytes;
   EXPECT_GE(much, kScratchBytes);
   EXPECT_LE(much, kScratchBytes + kFrameBytes);
 }
@@ -133,7 +133,7 @@ TEST(KernelRun, InPlaceHandsOverCInY) {
   placement.in_place = true;
   KernelRun run;
   const auto entry = [](const gemmc_call* call) -> int32_t { return call->c == call->y ? GEMMC_OK : GEMMC_INTERNAL; };
-  const RunResult result = run.run(entry, instance, placement,
+  const RunResult result = run.run({entry}, instance, placement,
                                    [&](const oracle::Product& product, const oracle::View& y,
                                        const std::vector<uint8_t>& values) -> std::optional<std::string> {
                                      EXPECT_EQ(values, instance.c->values);

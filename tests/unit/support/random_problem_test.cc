@@ -10,8 +10,8 @@ namespace {
 
 TEST(RandomProblem, IsValidAndItsTextRepeatsIt) {
   Random random(11);
-  int in_place = 0, several_calls = 0;
-  for (int i = 0; i < 1500; ++i) {
+  int in_place = 0, several_calls = 0, rows_at_the_call = 0;
+  for (int i = 0; i < 3000; ++i) {
     const DType dtype = kAllDTypes[i % 8];
     const Problem problem = random_problem(dtype, i % 3 == 0 ? DimKind::kSomeRuntime : DimKind::kAllRuntime, random);
     ASSERT_TRUE(validate(problem).is_ok()) << validate(problem).message() << "\n" << print_problem(problem);
@@ -34,9 +34,15 @@ TEST(RandomProblem, IsValidAndItsTextRepeatsIt) {
     const Problem fixed = static_problem(problem, shapes, static_cast<uint64_t>(i));
     EXPECT_TRUE(validate(fixed).is_ok()) << validate(fixed).message() << "\n" << print_problem(fixed);
     EXPECT_TRUE(canonical(fixed).dim_names.empty()) << print_problem(fixed);
+    const std::optional<Problem> with_rows = runtime_rows_problem(fixed);
+    if (!with_rows) continue;
+    ++rows_at_the_call;
+    EXPECT_TRUE(validate(*with_rows).is_ok()) << validate(*with_rows).message() << "\n" << print_problem(*with_rows);
+    EXPECT_EQ(canonical(*with_rows).dim_names, std::vector<std::string>{"rows"}) << print_problem(*with_rows);
   }
   EXPECT_GT(in_place, 30);
   EXPECT_GT(several_calls, 3);
+  EXPECT_GT(rows_at_the_call, 500);
 }
 
 }  // namespace

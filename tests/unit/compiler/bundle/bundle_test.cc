@@ -3,15 +3,20 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "compiler/bundle/archive.h"
 #include "compiler/bundle/header_text.h"
 #include "compiler/bundle/kernel_arguments.h"
 #include "compiler/bundle/manifest_text.h"
+#include "compiler/bundle/weights_object.h"
+#include "compiler/bundle/weights_packer.h"
 #include "core/problem_string.h"
+#include "tests/support/process.h"
 #include "tests/support/temporary_folder.h"
 
 namespace gemmc {
@@ -78,6 +83,27 @@ TEST(HeaderText, BatchesThatBroadcastAtTheCall) {
   EXPECT_TRUE(has(text, "uint16_t holds the bits of a bfloat16\n"));
 }
 
+TEST(HeaderText, AConstantBIsPacked) {
+  Bundle bundle = one("gemm f32 m=?rows n=3 k=2 tb const=b", {"rows"});
+  bundle.artifacts[0].schedule = "tiled mr=2 nr=2 lanes=2 mc=2 pack=b";
+  bundle.nodes.push_back({"node 2", "Y", "", "", 0, {"rows"}, {}, 0});
+  bundle.weights.push_back({"lib1_b0", DType::kFloat32, std::vector<uint8_t>(32)});
+  const std::string text = header_text(bundle);
+  EXPECT_TRUE(has(text, "int32_t layer(const float* a, const float* packed_b, float* y, int64_t dim_rows);\n")) << text;
+  EXPECT_TRUE(has(text, "int64_t layer_pack_b(const float* b, float* packed_b);\n"));
+  EXPECT_TRUE(has(text, "#define layer_PACKED_B_BYTES 32\n"));
+  EXPECT_TRUE(has(text, "packed once by layer_pack_b into layer_PACKED_B_BYTES bytes\n"));
+  EXPECT_TRUE(has(text, "serves:   node 1 -> Out\n"));
+  EXPECT_TRUE(has(text, "serves:   node 2 -> Y with lib1_b0\n"));
+  EXPECT_TRUE(has(text, "extern const float lib1_b0[8];\n"));
+  const auto manifest = nlohmann::json::parse(manifest_text(bundle, false));
+  EXPECT_EQ(manifest["kernels"][0]["packed_b_bytes"], 32);
+  EXPECT_TRUE(manifest["nodes"][0]["packed_b"].is_null());
+  EXPECT_EQ(manifest["nodes"][1]["packed_b"], "lib1_b0");
+  EXPECT_EQ(manifest["weights"],
+            nlohmann::json::parse(R"([{"symbol": "lib1_b0", "object": "lib1_weights.o", "bytes": 32}])"));
+}
+
 TEST(HeaderText, NamesFromModelsCannotBreakIt) {
   Bundle bundle = one("matmul f32 a=?ax3 b=3x?b", {"int", "int"});
   bundle.nodes[0].name = "*/ #error\n/* \\";
@@ -127,11 +153,58 @@ TEST(ManifestText, SaysWhichKernelServesWhichNode) {
 }
 
 TEST(Archive, IsTheSameForTheSameObjects) {
-  const Bundle bundle = one("matmul f32 a=2x3 b=3x4");
-  const auto first = archive_bytes(bundle.artifacts), second = archive_bytes(bundle.artifacts);
+  const std::vector<ObjectFile> objects = {{"layer.o", {1, 2, 3}}};
+  const auto first = archive_bytes(objects), second = archive_bytes(objects);
   ASSERT_TRUE(first) << first.status().message();
   EXPECT_EQ(*first, *second);
   EXPECT_EQ(first->substr(0, 8), "!<arch>\n");
+}
+
+// fc1 and fc2 have equal values, fc3 others, fc4's are not known, and fc5's kernel reads B where it is.
+TEST(WeightsPacker, PacksEqualValuesOnce) {
+  const auto node = [](std::vector<float> values) {
+    Node result;
+    result.inputs.resize(2);
+    if (values.empty()) return result;
+    Tensor b{DType::kFloat32, {3, 2}, std::vector<uint8_t>(values.size() * sizeof(float))};
+    std::memcpy(b.bytes.data(), values.data(), b.bytes.size());
+    result.inputs[1].data = std::make_shared<const Tensor>(std::move(b));
+    return result;
+  };
+  Artifact packing = artifact("layer", "gemm f32 m=?d0 n=3 k=2 tb const=b");
+  packing.schedule = "tiled mr=2 nr=2 lanes=2 mc=2 pack=b";
+  WeightsPacker packer;
+  const auto add = [&](const Node& n, const Artifact& a) { return *packer.add(n, a); };
+  EXPECT_EQ(add(node({1, 2, 3, 4, 5, 6}), packing), 0u);
+  EXPECT_EQ(add(node({1, 2, 3, 4, 5, 6}), packing), 0u);
+  EXPECT_EQ(add(node({1, 2, 3, 4, 5, 7}), packing), 1u);
+  EXPECT_EQ(add(node({}), packing), std::nullopt);
+  Artifact in_place = packing;
+  in_place.schedule = "general mr=2 nr=2 lanes=2 mc=2 nc=2 kc=2";
+  EXPECT_EQ(add(node({1, 2, 3, 4, 5, 6}), in_place), std::nullopt);
+  EXPECT_EQ(packer.add(node({1, 2, 3}), packing).status().code(), StatusCode::kInternal);
+
+  const std::vector<PackedWeights> weights = packer.take("model");
+  ASSERT_EQ(weights.size(), 2u);
+  EXPECT_EQ(weights[0].symbol, "model_b0");
+  EXPECT_EQ(weights[1].symbol, "model_b1");
+  // B is stored as (N, K); two panels of two columns, row by row, the last one padded.
+  const float expected[] = {1, 3, 2, 4, 5, 0, 6, 0};
+  ASSERT_EQ(weights[0].bytes.size(), sizeof expected);
+  EXPECT_EQ(std::memcmp(weights[0].bytes.data(), expected, sizeof expected), 0);
+  EXPECT_TRUE(packer.take("model").empty());
+}
+
+TEST(WeightsObject, HasASymbolForEach) {
+  const auto object =
+      weights_object({{"b0", DType::kFloat32, {1, 2, 3, 4}}, {"b1", DType::kInt64, {5, 6, 7, 8, 9, 1, 2, 3}}});
+  ASSERT_TRUE(object) << object.status().message();
+  const testing::TemporaryFolder folder;
+  const fs::path path = folder.path() / "weights.o";
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(object->data()), static_cast<std::streamsize>(object->size()));
+  const testing::ProcessResult symbols = testing::run_process({"nm", "-S", path.string()});
+  EXPECT_EQ(symbols.out, "0000000000000000 0000000000000004 R b0\n0000000000000040 0000000000000008 R b1\n");
 }
 
 TEST(WriteBundle, WithoutACompilerTheRestIsWritten) {

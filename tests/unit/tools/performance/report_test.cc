@@ -10,7 +10,7 @@ Measurement measurement(const Product& product, std::vector<double> gemmc_ns,
   Measurement m;
   m.category = "square";
   m.product = product;
-  m.schedule = "tiled mr=6 nr=16 lanes=8";
+  m.schedule = "tiled mr=6 nr=16 lanes=8 mc=6";
   m.compile_ns = 4e7;
   m.static_ns = m.runtime_ns = std::move(gemmc_ns);
   m.peers_ns = std::move(peers_ns);
@@ -39,7 +39,7 @@ bool has_line(const std::string& text, const std::string& line) {
 TEST(Report, ListsWhereGemmcIsBehind) {
   const std::string text = print_markdown(small_report());
   EXPECT_TRUE(has_line(text, "1 of 2 products, worst first.")) << text;
-  EXPECT_TRUE(has_line(text, "| 10x10x10 | 0.50 (0.50-0.50) | 50.0 | Fast | 100.0 | tiled mr=6 nr=16 lanes=8 |"))
+  EXPECT_TRUE(has_line(text, "| 10x10x10 | 0.50 (0.50-0.50) | 50.0 | Fast | 100.0 | tiled mr=6 nr=16 lanes=8 mc=6 |"))
       << text;
 }
 
@@ -73,7 +73,7 @@ TEST(Report, ListsWhereRunTimeSizesAreFaster) {
   report.suite[1].runtime_ns = {25, 25, 25};
   const std::string text = print_markdown(report);
   EXPECT_NE(text.find("In 1 of 2 products"), std::string::npos) << text;
-  EXPECT_TRUE(has_line(text, "| 10x10x20 | 0.50 (0.50-0.50) | 80.0 | 160.0 | tiled mr=6 nr=16 lanes=8 |")) << text;
+  EXPECT_TRUE(has_line(text, "| 10x10x20 | 0.50 (0.50-0.50) | 80.0 | 160.0 | tiled mr=6 nr=16 lanes=8 mc=6 |")) << text;
 }
 
 TEST(Report, RatiosAreTakenRoundByRound) {

@@ -1,0 +1,15 @@
+// Packed weights -> an object file with one read-only symbol for each, at a multiple of 64 bytes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/bundle.h"
+#include "core/status.h"
+
+namespace gemmc {
+
+// Refuses more than the 2 GiB that code of the small model can reach over.
+Expected<std::vector<uint8_t>> weights_object(const std::vector<PackedWeights>& weights);
+
+}  // namespace gemmc

@@ -13,14 +13,15 @@ namespace gemmc {
 
 // One node (or problem string) of the build and the artifact that serves it.
 struct BundleNode {
-  std::string name;                    // node name; the problem string where there is no node
-  std::string output;                  // output name
-  std::string problem;                 // problem string, with the node's own dimension names
-  std::string graph_path;              // see ModelNode
-  size_t artifact = 0;                 // index into Bundle::artifacts
-  std::vector<std::string> dims;       // the node's names of the kernel's run-time dimensions, in call order
-  std::vector<std::string> notes;      // e.g. "backward kernels: not built yet"
-  std::optional<size_t> weights = {};  // index into Bundle::weights, where the node's B is packed in the library
+  std::string name;                        // node name; the problem string where there is no node
+  std::string output;                      // output name
+  std::string problem;                     // problem string, with the node's own dimension names
+  std::string graph_path;                  // see ModelNode
+  size_t artifact = 0;                     // index into Bundle::artifacts
+  std::vector<std::string> dims;           // the node's names of the kernel's run-time dimensions, in call order
+  std::vector<std::string> notes;          // e.g. "backward kernels: not built yet"
+  std::optional<size_t> weights = {};      // index into Bundle::weights, where the node's B is packed in the library
+  std::vector<std::string> replaces = {};  // the nodes behind it that the kernel's epilogue takes in
 };
 // A constant B in the layout of the kernels of the nodes that refer to it.
 struct PackedWeights {

@@ -31,6 +31,8 @@ struct NodeInput {
   std::optional<Shape> shape;  // absent: unknown rank
   Strides strides;             // empty: dense
   bool is_constant = false;
+  // A graph tool's description that says nothing: no derivative is asked for, but the values may change between calls.
+  bool is_constant_by_default = false;
   std::shared_ptr<const Tensor> data;  // the constant's values, where known
   std::optional<DType> storage;
 };

@@ -382,6 +382,7 @@ Status read_node(const Json& json, const std::filesystem::path& directory, NodeD
     InputDraft& input = draft.inputs[i];
     const bool is_weight = draft.has_tool_keys && node.op_type == "Gemm" && i > 0;
     input.input.is_constant = !input.input.is_absent && (!input.data.empty() || input.is_constant.value_or(is_weight));
+    input.input.is_constant_by_default = input.input.is_constant && input.data.empty() && !input.is_constant;
     if (!input.input.is_absent && input.input.name.empty() && i < 3) input.input.name = "ABC"[i];
     node.inputs.push_back(input.input);
   }

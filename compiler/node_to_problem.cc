@@ -122,7 +122,7 @@ Operand to_operand(const NodeInput& input) {
   return {.has_known_rank = input.shape.has_value(),
           .shape = input.shape.value_or(Shape()),
           .strides = input.strides,
-          .is_constant = input.is_constant || input.data != nullptr,
+          .is_constant = (input.is_constant && !input.is_constant_by_default) || input.data != nullptr,
           .storage = input.storage};
 }
 

@@ -9,6 +9,7 @@
 #include "compiler/onnx_constant_ops.h"
 #include "compiler/onnx_declared.h"
 #include "compiler/onnx_functions.h"
+#include "compiler/onnx_fusion.h"
 #include "compiler/onnx_names.h"
 #include "compiler/onnx_shapes.h"
 #include "compiler/onnx_work.h"
@@ -54,6 +55,7 @@ struct Place {
   std::string path;
   int subgraph_depth;
   int call_depth;
+  size_t graph = 0;  // see GraphStep; set where the list's walk begins
 };
 
 class Walk {
@@ -107,6 +109,7 @@ class Walk {
       if (value == nullptr) {
         return Status::invalid(fmt::format("graph output {} is computed nowhere", in_quotes(output.name())));
       }
+      if (*value != nullptr) (*value)->is_result = true;
       results.push_back(*value);
     }
     return results;
@@ -147,7 +150,8 @@ class Walk {
   }
 
   template <typename Nodes>
-  Status walk_nodes(const Nodes& nodes, Scope& scope, const TypesByName& types, const Place& place) {
+  Status walk_nodes(const Nodes& nodes, Scope& scope, const TypesByName& types, Place place) {
+    place.graph = graph_count_++;
     for (int index = 0; index < nodes.size(); ++index) {
       OnnxOp op;
       op.node = &nodes[index];
@@ -181,14 +185,13 @@ class Walk {
     GEMMC_RETURN_IF_ERROR(set_opset(op, place));
     const Expected<std::vector<GraphResults>> bodies = walk_bodies(op, scope, place);
     if (!bodies) return bodies.status();
-    note_consumer(op, inputs);
-
     std::vector<Value*> outputs;
     for (const std::string& name : node.output()) {
       Expected<Value*> value = name.empty() ? Expected<Value*>(nullptr) : define(scope, name);
       if (!value) return value.status();
       outputs.push_back(*value);
     }
+    note_consumer(op, inputs, outputs, place);
     const auto is_unknown = [&](const AttributeProto& attribute) { return op.is_unknown(attribute); };
     if (std::none_of(node.attribute().begin(), node.attribute().end(), is_unknown)) {
       GEMMC_RETURN_IF_ERROR(infer_outputs({op, inputs, outputs, files_}));
@@ -251,11 +254,16 @@ class Walk {
     }
   }
 
-  void note_consumer(const OnnxOp& op, const std::vector<Value*>& inputs) {
+  void note_consumer(const OnnxOp& op, const std::vector<Value*>& inputs, const std::vector<Value*>& outputs,
+                     const Place& place) {
+    const GraphStep* step = nullptr;
+    if (may_be_fused(op) && outputs.size() == 1 && outputs[0] != nullptr) {
+      step = &found_.steps.emplace_back(GraphStep{op, place.graph, {inputs.begin(), inputs.end()}, outputs[0]});
+    }
     for (size_t position = 0; position < inputs.size(); ++position) {
       if (inputs[position] == nullptr) continue;
       const Value* other = is_elementwise_pair(op) ? inputs[1 - position] : nullptr;
-      inputs[position]->consumers.push_back({op.node->op_type(), other != nullptr && other->constant != nullptr});
+      inputs[position]->consumers.push_back({op.node->op_type(), other != nullptr && other->constant != nullptr, step});
     }
   }
 
@@ -269,7 +277,8 @@ class Walk {
       return Status::invalid(fmt::format("the model has more than {} Gemm and MatMul nodes", kMaxFoundNodes));
     }
     GEMMC_RETURN_IF_ERROR(check_names(op, place.path));
-    found_.nodes.push_back({op, place.path, {inputs.begin(), inputs.end()}, outputs.empty() ? nullptr : outputs[0]});
+    found_.nodes.push_back(
+        {op, place.graph, place.path, {inputs.begin(), inputs.end()}, outputs.empty() ? nullptr : outputs[0]});
     return Status::ok();
   }
 
@@ -375,6 +384,7 @@ class Walk {
   FoundNodes found_;
   OnnxFunctions functions_;
   int open_functions_ = 0;
+  size_t graph_count_ = 0;
   WorkBudget work_;
 };
 

@@ -20,18 +20,28 @@ class ModelProto;
 
 namespace gemmc {
 
+// A node of an operator that an epilogue may take in, see onnx_fusion.h.
+struct GraphStep {
+  OnnxOp op;
+  size_t graph = 0;                  // nodes of one list of nodes, walked once, have the same number
+  std::vector<const Value*> inputs;  // null: absent
+  const Value* output = nullptr;
+};
+
 // A Gemm, MatMul or MatMulInteger node.
 struct FoundNode {
   OnnxOp op;
+  size_t graph = 0;                  // see GraphStep
   std::string graph_path;            // see ModelNode
   std::vector<const Value*> inputs;  // null: absent
   const Value* output = nullptr;     // null: the node has none
 };
 
-// Keeps what the found nodes point to: the call attributes. The model and `table` have to outlive it too.
+// Keeps what the found nodes point to: the call attributes and the steps. The model and `table` have to outlive it too.
 struct FoundNodes {
   std::vector<FoundNode> nodes;
   std::deque<FunctionAttributes> calls;
+  std::deque<GraphStep> steps;
 };
 
 // Invalid argument: a graph that is no graph (cycles, undefined or repeated names), or out of proportion.

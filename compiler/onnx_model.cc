@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "compiler/onnx_file.h"
+#include "compiler/onnx_fusion.h"
 #include "compiler/onnx_graph.h"
 #include "compiler/onnx_names.h"
 #include "compiler/onnx_value.h"
@@ -57,6 +58,12 @@ class Description {
       described.constant_origin.push_back(is_constant ? value->constant->chain() : "");
     }
     if (found.output != nullptr) {
+      const Expected<Fusion> fusion = find_fusion(found, files_);
+      if (!fusion) return fusion.status().with_node(node.name);
+      described.fusable.epilogue = fusion->steps;
+      for (const GraphStep* step : fusion->replaced) described.fusable.replaces.push_back(step->op.name());
+      described.fusable.output = fusion->result->name;
+      described.fusable.end = one_line(fusion->end, kShownBytes);
       for (const Consumer& consumer : found.output->consumers) {
         described.consumers.push_back(
             fmt::format("{}{}", one_line(consumer.op_type, kShownBytes), consumer.has_constant ? "(constant)" : ""));

@@ -26,6 +26,14 @@ struct ModelNode {
   std::string graph_path;
   // How each operand's constant was stored: "", "initializer", "Constant", or the chain "initializer > Cast > Mul".
   std::vector<std::string> constant_origin;
+  // What the product's epilogue can take in of the nodes behind it.
+  struct Fusable {
+    std::vector<EpilogueStep> epilogue;  // operands are named as their tensors
+    std::vector<std::string> replaces;   // the names of the nodes
+    std::string output;                  // the tensor that the product computes then
+    std::string end;                     // why no more is taken in, "Softmax"
+  };
+  Fusable fusable;
   // Operator types that read the result, in the model's order: "Add(constant)" where the other operand is one.
   std::vector<std::string> consumers;
 };

@@ -27,9 +27,12 @@ inline bool is_symbol(SymDim dim) { return dim < kLastSymbol; }
 
 inline constexpr size_t kMaxDimNameBytes = 256;
 
+struct GraphStep;
+
 struct Consumer {
   std::string_view op_type;
-  bool has_constant = false;  // an elementwise operator of two operands, and the other one is a constant
+  bool has_constant = false;        // an elementwise operator of two operands, and the other one is a constant
+  const GraphStep* step = nullptr;  // null: an operator that no epilogue can take in
 };
 
 // One tensor. A tensor that a function takes or returns is the caller's Value.
@@ -41,6 +44,7 @@ struct Value {
   std::optional<SymShape> contents;  // of a small integer tensor, as far as known: what Shape, Concat ... compute
   Constant constant;                 // null: not a constant
   std::vector<Consumer> consumers;
+  bool is_result = false;  // of a graph: read by what stands outside
 };
 
 // Owns the values, and gives meaning to symbols.

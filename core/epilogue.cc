@@ -108,4 +108,12 @@ Status check_epilogue(std::span<const EpilogueStep> steps, DType dtype) {
   return Status::ok();
 }
 
+Status refuse_unbuilt_steps(std::span<const EpilogueStep> steps, DType dtype) {
+  for (const EpilogueStep& step : steps) {
+    if (step.op != "gelu" || dtype != DType::kFloat64) continue;
+    return Status::unsupported("epilogue step 'gelu' for float64: not built yet; allowed: gelu_tanh, or another type");
+  }
+  return Status::ok();
+}
+
 }  // namespace gemmc

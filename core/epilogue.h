@@ -56,4 +56,7 @@ bool reads_rows(std::span<const EpilogueStep> steps);
 // Unknown ops, axes and values that an op does not have, and types that it does not take.
 Status check_epilogue(std::span<const EpilogueStep> steps, DType dtype);
 
+// Steps that are right but that no kernel can do yet.
+Status refuse_unbuilt_steps(std::span<const EpilogueStep> steps, DType dtype);
+
 }  // namespace gemmc

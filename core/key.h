@@ -6,7 +6,8 @@
 //   target    level, tuning and extensions: other CPU, other code
 //   schedule  the schedule line: other tiling, other code
 //   compiler  Halide, LLVM and gemmc identities: other compiler, other code
-// Out: node and output names, hints, `constant`, training keys (they do not change the forward kernel), paths, time.
+// Out: node and output names, hints, `constant` of A and C, training keys (they do not change the forward kernel),
+// paths, time.
 #pragma once
 
 #include <string>

@@ -259,10 +259,7 @@ Status validate(const Problem& p) {
 }
 
 Status refuse_unbuilt(const Problem& p) {
-  for (const EpilogueStep& step : p.epilogue) {
-    if (step.op != "gelu" || p.dtype != DType::kFloat64) continue;
-    return Status::unsupported("epilogue step 'gelu' for float64: not built yet; allowed: gelu_tanh, or another type");
-  }
+  GEMMC_RETURN_IF_ERROR(refuse_unbuilt_steps(p.epilogue, p.dtype));
   for (const auto& [operand_name, operand] :
        {std::pair{'A', &p.a}, std::pair{'B', &p.b}, std::pair{'C', p.c ? &*p.c : nullptr}}) {
     if (operand != nullptr && operand->storage) {

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cmath>
 #include <set>
-#include <span>
 
 #include "core/problem_shapes.h"
 #include "core/problem_string_names.h"
@@ -60,7 +59,7 @@ class Printer {
     if (p.c) add_strides("sc", p.c->strides);
     add_strides("sy", p.y_strides);
     print_operand_lists(p);
-    print_epilogue(p.epilogue);
+    if (!p.epilogue.empty()) add_word("epi", print_epilogue(p.epilogue));
     if (p.order == SummationOrder::kByK) add_word("order", "k");
     return line_;
   }
@@ -142,20 +141,6 @@ class Printer {
     if (!storages.empty()) add_word("storage", storages);
   }
 
-  void print_epilogue(std::span<const EpilogueStep> steps) {
-    if (steps.empty()) return;
-    std::string text;
-    for (const EpilogueStep& step : steps) {
-      append(text, ",", percent_encoded(step.op, ":,()"));
-      std::string values;
-      for (const float value : step.values) append(values, ";", float_text(value));
-      if (!values.empty()) text += fmt::format("({})", values);
-      if (!step.axis.empty() || !step.name.empty()) text += fmt::format(":{}", percent_encoded(step.axis, ":,"));
-      if (!step.name.empty()) text += fmt::format(":{}", percent_encoded(step.name, ":,"));
-    }
-    add_word("epi", text);
-  }
-
   std::string line_;
   std::set<std::string> names_with_hints_;
 };
@@ -163,5 +148,18 @@ class Printer {
 }  // namespace
 
 std::string print_problem(const Problem& problem) { return Printer().print(problem); }
+
+std::string print_epilogue(std::span<const EpilogueStep> steps) {
+  std::string text;
+  for (const EpilogueStep& step : steps) {
+    append(text, ",", percent_encoded(step.op, ":,()"));
+    std::string values;
+    for (const float value : step.values) append(values, ";", float_text(value));
+    if (!values.empty()) text += fmt::format("({})", values);
+    if (!step.axis.empty() || !step.name.empty()) text += fmt::format(":{}", percent_encoded(step.axis, ":,"));
+    if (!step.name.empty()) text += fmt::format(":{}", percent_encoded(step.name, ":,"));
+  }
+  return text;
+}
 
 }  // namespace gemmc

@@ -7,6 +7,7 @@
 // parse_problem(print_problem(p)) == p for every valid p.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,5 +19,7 @@ namespace gemmc {
 // Parses and validates. Unknown or repeated words are refused, with the word.
 Expected<Problem> parse_problem(std::string_view text);
 std::string print_problem(const Problem& problem);
+// The value of epi=.
+std::string print_epilogue(std::span<const EpilogueStep> steps);
 
 }  // namespace gemmc

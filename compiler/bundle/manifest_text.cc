@@ -37,6 +37,7 @@ Json node_json(const Bundle& bundle, const BundleNode& node) {
           {"graph_path", node.graph_path},
           {"output", node.output},
           {"problem", node.problem},
+          {"replaces", node.replaces},
           {"symbol", artifact.symbol},
           {"dims", node.dims},
           {"stride_count", kernel_arguments(artifact.problem, node.dims).strides.size()},

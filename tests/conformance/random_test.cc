@@ -24,7 +24,7 @@ struct Share {
 };
 constexpr Share kRuntimeShares[] = {{DimKind::kAllRuntime, 14, 130}, {DimKind::kSomeRuntime, 6, 25}};
 constexpr int kStaticProblems = 16;
-constexpr int kShapesOfStaticProblem = 20;  // where M is left to the call
+constexpr int kShapesOfStaticProblem = 100;  // where M is left to the call
 
 class RandomTest : public ::testing::TestWithParam<std::tuple<std::string, DType>> {};
 

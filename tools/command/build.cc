@@ -26,6 +26,7 @@ struct BuildOptions {
   std::string directory;
   std::optional<std::string> name;
   std::string weights = "embed";
+  bool fuse = false;
   bool as_json = false;
 };
 
@@ -118,9 +119,9 @@ class Builder {
         Expected<std::optional<size_t>> weights =
             node.node ? weights_.add(*node.node, *artifact) : std::optional<size_t>();
         if (!weights) return weights.status().with_node(node.name);
-        served.emplace_back(kernel.nodes[j],
-                            BundleNode{node.name, node.output, print_problem(*node.problem), node.graph_path,
-                                       bundle.artifacts.size(), kernel.dim_names[j], node.notes, *weights});
+        served.emplace_back(kernel.nodes[j], BundleNode{node.name, node.output, print_problem(*node.problem),
+                                                        node.graph_path, bundle.artifacts.size(), kernel.dim_names[j],
+                                                        node.notes, *weights, node.replaces});
       }
       bundle.artifacts.push_back(*std::move(artifact));
     }
@@ -185,7 +186,7 @@ Status build(const BuildOptions& options) {
   if (options.weights != "embed" && options.weights != "none")
     return Status::invalid(fmt::format("--weights {}; allowed: embed, none", in_quotes(options.weights)));
   const Expected<Source> source =
-      options.kernel.source(options.weights == "embed" ? ConstantValues::kRead : ConstantValues::kSkip);
+      options.kernel.source(options.weights == "embed" ? ConstantValues::kRead : ConstantValues::kSkip, options.fuse);
   if (!source) return source.status();
   if (source->nodes.empty()) {
     print_note("the model has no Gemm, MatMul or MatMulInteger node: nothing is written");
@@ -210,6 +211,7 @@ Verb add_build(CLI::App& app) {
   verb->add_option("-o,--output", options->directory, "Directory for the files; created if missing")->required();
   add_given(*verb, "--name", options->name, "Name of the libraries, the header and, if it is one, the kernel");
   options->kernel.add_compilation(*verb, kDefaultTarget);
+  verb->add_flag("--fuse", options->fuse, "Take in the nodes of a model that `gemmc list` calls fusable");
   verb->add_option("--weights", options->weights,
                    "Constant Bs whose values are known: embed (packed, in the library), or none");
   verb->add_flag("--json", options->as_json, "For machines");

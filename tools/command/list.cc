@@ -72,6 +72,13 @@ Json node_json(const SourceNode& node) {
                               {"constant", operand.constant.empty() ? Json() : Json(operand.constant)}});
   }
   json["consumers"] = node.consumers;
+  json["fusable"] = Json();
+  if (node.fusable) {
+    json["fusable"] = {{"epilogue", print_epilogue(node.fusable->epilogue)},
+                       {"replaces", node.fusable->replaces},
+                       {"output", node.fusable->output},
+                       {"end", node.fusable->end}};
+  }
   json["notes"] = node.notes;
   return json;
 }
@@ -87,6 +94,10 @@ void print_node(const SourceNode& node) {
   }
   if (!node.consumers.empty())
     print_out("  then     {}\n", one_line(fmt::format("{}", fmt::join(node.consumers, ", "))));
+  if (node.fusable && !node.fusable->epilogue.empty()) {
+    print_out("  fusable  {} (in place of {}; then: {})\n", one_line(print_epilogue(node.fusable->epilogue)),
+              one_line(fmt::format("{}", fmt::join(node.fusable->replaces, ", "))), node.fusable->end);
+  }
   if (!node.refusal.is_ok()) print_out("  refused  {}\n", one_line(node.refusal.message()));
   for (const std::string& note : node.notes) print_out("  note     {}\n", note);
 }

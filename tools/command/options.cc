@@ -52,8 +52,8 @@ void KernelOptions::add_compilation(CLI::App& app, const std::string& default_ta
   add_given(app, "--threads", threads_, "1 is all that is built yet");
 }
 
-Expected<Source> KernelOptions::source(ConstantValues values) const {
-  SourceOptions options{.dims = {}, .node = node_, .values = values};
+Expected<Source> KernelOptions::source(ConstantValues values, bool fuse) const {
+  SourceOptions options{.dims = {}, .node = node_, .values = values, .fuse = fuse};
   const Expected<std::map<std::string, std::string>> dims = key_values(dims_, "--dim", Split::kAtLast);
   if (!dims) return dims.status();
   for (const auto& [name, text] : *dims) {

@@ -29,7 +29,7 @@ class KernelOptions {
   void add_node(CLI::App& app);
   void add_compilation(CLI::App& app, const std::string& default_target);
 
-  Expected<Source> source(ConstantValues values) const;
+  Expected<Source> source(ConstantValues values, bool fuse = false) const;
   // One target. More than one, and other threads than one, are refused as not built yet.
   Expected<Target> target() const;
   bool target_is_default() const { return targets_.empty(); }

@@ -80,7 +80,14 @@ Expected<Source> from_model(const fs::path& path, const SourceOptions& options) 
   source.name = model->name;
   for (ModelNode& from : model->nodes) {
     if (options.node && from.node.name != *options.node) continue;
+    const bool fuses = options.fuse && !from.fusable.epilogue.empty();
+    if (fuses) {
+      from.node.epilogue = from.fusable.epilogue;
+      from.node.outputs = {from.fusable.output};
+    }
     SourceNode node = from_node(std::move(from.node));
+    if (fuses) node.replaces = from.fusable.replaces;
+    node.fusable = std::move(from.fusable);
     node.graph_path = std::move(from.graph_path);
     node.constant_origin = std::move(from.constant_origin);
     node.consumers = std::move(from.consumers);

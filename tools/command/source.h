@@ -24,7 +24,9 @@ struct SourceNode {
   Status refusal;                            // ok, or why no kernel can be built for the node
   std::vector<std::string> constant_origin;  // see ModelNode; empty outside models
   std::vector<std::string> consumers;
-  std::vector<std::string> notes;  // e.g. that its backward kernels are not built
+  std::optional<ModelNode::Fusable> fusable;  // of models
+  std::vector<std::string> replaces;          // with SourceOptions::fuse: the nodes that the epilogue takes in
+  std::vector<std::string> notes;             // e.g. that its backward kernels are not built
 };
 
 struct Source {
@@ -36,6 +38,7 @@ struct SourceOptions {
   std::map<std::string, int64_t> dims;  // run-time dimensions to bind
   std::optional<std::string> node;      // take only the node of this name
   ConstantValues values = ConstantValues::kSkip;
+  bool fuse = false;  // take in what the epilogue of a model's product can
 };
 
 // A node that is refused is in the result, with the reason; a file that cannot be used is a failure. So is a name in

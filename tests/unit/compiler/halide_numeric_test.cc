@@ -41,7 +41,7 @@ TEST_P(HalideNumericTest, EveryNanOfFloat32StaysANanOfItsSign) {
   Halide::Var x("x");
   Halide::Func narrowed("narrowed");
   Halide::ImageParam accumulators(Halide::Float(32), 1);
-  narrowed(x) = numeric.finish(accumulators(x), Halide::Expr());
+  narrowed(x) = numeric.finish(accumulators(x), {});
   narrowed.vectorize(x, 8);
   constexpr uint32_t kPayloads = 0x7fffff;
   Halide::Buffer<float> nans(static_cast<int>(kPayloads));

@@ -63,7 +63,7 @@ TEST(Key, EachFieldAloneChangesIt) {
 TEST(Key, WhatChangesNoCodeIsNotIn) {
   const Parts base;
   for (const char* problem :
-       {"gemm f32 m=2 n=3 k=4 c=n const=b,c", "gemm f32 m=2 n=3 k=4 c=1n", "gemm f32 m=2 n=3 k=4 c=n sa=4x1"}) {
+       {"gemm f32 m=2 n=3 k=4 c=n const=a,c", "gemm f32 m=2 n=3 k=4 c=1n", "gemm f32 m=2 n=3 k=4 c=n sa=4x1"}) {
     Parts same;
     same.problem = problem;
     EXPECT_EQ(same.text(), base.text()) << problem;
@@ -72,6 +72,13 @@ TEST(Key, WhatChangesNoCodeIsNotIn) {
   named.problem = "gemm f32 m=?batch n=3 k=?in c=n";
   renamed.problem = "gemm f32 m=?rows:1..512~128 n=3 k=?cols c=n";
   EXPECT_EQ(named.text(), renamed.text());
+}
+
+// It may be packed: another way to call the kernel.
+TEST(Key, AConstantBIsIn) {
+  Parts constant;
+  constant.problem = "gemm f32 m=2 n=3 k=4 c=n const=b";
+  EXPECT_NE(constant.text(), Parts().text());
 }
 
 TEST(Key, NoValueImitatesAField) {

@@ -17,7 +17,7 @@ using Outcome = Expected<std::shared_ptr<const Kernel>>;
 // A kernel that is only a name.
 class NamedKernel final : public Kernel {
  public:
-  explicit NamedKernel(const std::string& symbol) : Kernel(artifact_named(symbol), nullptr, nullptr) {}
+  explicit NamedKernel(const std::string& symbol) : Kernel(artifact_named(symbol), {}, nullptr) {}
 
  private:
   static Artifact artifact_named(const std::string& symbol) {

@@ -1,0 +1,169 @@
+// What an epilogue can take in of the nodes behind a product, and where that ends.
+#include "compiler/onnx_fusion.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "core/problem_string.h"
+#include "tests/unit/compiler/onnx_builder.h"
+
+namespace gemmc::testing {
+namespace {
+
+using ::onnx::ModelProto;
+using ::onnx::NodeProto;
+using ::onnx::TensorProto;
+
+constexpr auto kFloat = TensorProto::FLOAT;
+
+// p = MatMul(A: m,4, B: 4 x 5), then `nodes`; `result` is the graph's output. There are a bias b of 5, a row r of 1 x
+// 5, numbers one, two, half, root (sqrt 2), six, zero, and an input x: m,5.
+ModelProto with(const std::vector<NodeProto>& nodes, const std::string& result, int64_t opset = 20) {
+  ModelProto made = model(opset);
+  ::onnx::GraphProto& graph = *made.mutable_graph();
+  *graph.add_input() = value_info("A", kFloat, "m,4");
+  *graph.add_input() = value_info("x", kFloat, "m,5");
+  *graph.add_initializer() = float_zeros("B", {4, 5});
+  *graph.add_initializer() = float_zeros("b", {5});
+  *graph.add_initializer() = float_zeros("r", {1, 5});
+  *graph.add_initializer() = float_zeros("column", {3, 1});
+  const std::pair<const char*, float> kNumbers[] = {{"one", 1},
+                                                    {"two", 2},
+                                                    {"half", 0.5f},
+                                                    {"root", 1.41421356f},
+                                                    {"six", 6},
+                                                    {"zero", 0},
+                                                    {"inverse_root", 0.70710678f}};
+  for (const auto& [name, value] : kNumbers) *graph.add_initializer() = floats(name, {}, {value});
+  *graph.add_node() = node("MatMul", {"A", "B"}, {"p"}, {}, "product");
+  for (const NodeProto& entry : nodes) *graph.add_node() = entry;
+  *graph.add_output() = value_info(result, kFloat, "m,5");
+  return made;
+}
+
+// "epilogue|nodes|output|end" of the first product.
+std::string fusable(const ModelProto& made) {
+  const Expected<Model> loaded = load(made);
+  if (!loaded) return loaded.status().message();
+  const ModelNode::Fusable& found = loaded->nodes.at(0).fusable;
+  return fmt::format("{}|{}|{}|{}", print_epilogue(found.epilogue), fmt::join(found.replaces, " "), found.output,
+                     found.end);
+}
+
+NodeProto named(const std::string& name, const std::string& op_type, const Names& inputs, const std::string& output) {
+  return node(op_type, inputs, {output}, {}, name);
+}
+
+TEST(OnnxFusion, BiasActivationResidual) {
+  EXPECT_EQ(fusable(with({named("n1", "Add", {"p", "b"}, "q"), named("n2", "Relu", {"q"}, "s"),
+                          named("n3", "Add", {"x", "s"}, "y"), named("n4", "Softmax", {"y"}, "z")},
+                         "z")),
+            "bias:n:b,relu,residual::x|n1 n2 n3|y|Softmax");
+}
+
+TEST(OnnxFusion, OneOperandOfEachKind) {
+  const auto pair = [](const std::string& op_type, const std::string& operand) {
+    return fusable(with({named("n1", op_type, {operand, "p"}, "y")}, "y"));
+  };
+  const std::string end = "|n1|y|it is a result of the graph";
+  EXPECT_EQ(pair("Add", "b"), "bias:n:b" + end);
+  EXPECT_EQ(pair("Add", "r"), "bias:n:r" + end);
+  EXPECT_EQ(pair("Add", "one"), "bias::one" + end);
+  EXPECT_EQ(pair("Add", "x"), "residual::x" + end);
+  EXPECT_EQ(pair("Mul", "b"), "scale:n:b" + end);
+  EXPECT_EQ(pair("Mul", "two"), "scale::two" + end);
+  EXPECT_EQ(pair("Mul", "x"), "scale:mn:x" + end);
+  EXPECT_EQ(pair("Add", "column"), "||p|Add of another shape");
+  EXPECT_EQ(pair("Div", "two"), "||p|Div");
+}
+
+TEST(OnnxFusion, OneOperatorOfEachKind) {
+  const auto single = [](NodeProto step, int64_t opset = 20) {
+    step.set_name("n1");
+    return fusable(with({step}, "y", opset));
+  };
+  const std::string end = "|n1|y|it is a result of the graph";
+  EXPECT_EQ(single(node("Sigmoid", {"p"}, {"y"})), "sigmoid" + end);
+  EXPECT_EQ(single(node("Tanh", {"p"}, {"y"})), "tanh" + end);
+  EXPECT_EQ(single(node("HardSwish", {"p"}, {"y"})), "hard_swish" + end);
+  EXPECT_EQ(single(node("LeakyRelu", {"p"}, {"y"})), "leaky_relu" + end);
+  EXPECT_EQ(single(node("LeakyRelu", {"p"}, {"y"}, {attribute("alpha", 0.25f)})), "leaky_relu(0.25)" + end);
+  EXPECT_EQ(single(node("Gelu", {"p"}, {"y"})), "gelu" + end);
+  EXPECT_EQ(single(node("Clip", {"p", "zero", "six"}, {"y"})), "clip(0;6)" + end);
+  EXPECT_EQ(single(node("Clip", {"p", "", "six"}, {"y"})), "clip(-inf;6)" + end);
+  EXPECT_EQ(single(node("Clip", {"p"}, {"y"}, {attribute("min", 0.0f), attribute("max", 6.0f)}), 6), "clip(0;6)" + end);
+  EXPECT_EQ(single(node("Clip", {"p", "x"}, {"y"})), "||p|Clip with bounds that are not known");
+  EXPECT_EQ(single(node("Erf", {"p"}, {"y"})), "||p|Erf");
+  EXPECT_EQ(single(node("Softmax", {"p"}, {"y"})), "||p|Softmax");
+}
+
+TEST(OnnxFusion, SiluOfTwoNodes) {
+  EXPECT_EQ(fusable(with({named("n1", "Sigmoid", {"p"}, "s"), named("n2", "Mul", {"s", "p"}, "y")}, "y")),
+            "silu|n1 n2|y|it is a result of the graph");
+  EXPECT_EQ(fusable(with({named("n1", "Sigmoid", {"p"}, "s"), named("n2", "Mul", {"s", "p"}, "y"),
+                          named("n3", "Add", {"y", "s"}, "z")},
+                         "z")),
+            "||p|2 nodes read it")
+      << "the sigmoid is read again";
+}
+
+TEST(OnnxFusion, GeluOfFiveNodes) {
+  const NodeProto div = named("n1", "Div", {"p", "root"}, "d"), mul = named("n1", "Mul", {"inverse_root", "p"}, "d");
+  const NodeProto erf = named("n2", "Erf", {"d"}, "e"), add = named("n3", "Add", {"one", "e"}, "a");
+  const std::string end = "|y|it is a result of the graph";
+  EXPECT_EQ(
+      fusable(with({div, erf, add, named("n4", "Mul", {"p", "a"}, "m"), named("n5", "Mul", {"m", "half"}, "y")}, "y")),
+      "gelu|n1 n2 n3 n4 n5" + end);
+  EXPECT_EQ(
+      fusable(with({mul, erf, add, named("n4", "Mul", {"a", "p"}, "m"), named("n5", "Div", {"m", "two"}, "y")}, "y")),
+      "gelu|n1 n2 n3 n4 n5" + end);
+  EXPECT_EQ(
+      fusable(with({named("n4", "Mul", {"p", "half"}, "h"), div, erf, add, named("n5", "Mul", {"h", "a"}, "y")}, "y")),
+      "gelu|n1 n2 n3 n4 n5" + end);
+  EXPECT_EQ(
+      fusable(with({div, erf, add, named("n4", "Mul", {"a", "half"}, "h"), named("n5", "Mul", {"p", "h"}, "y")}, "y")),
+      "gelu|n1 n2 n3 n4 n5" + end);
+  // Other numbers make another function.
+  EXPECT_EQ(fusable(with({named("n1", "Div", {"p", "two"}, "d"), erf, add, named("n4", "Mul", {"p", "a"}, "m"),
+                          named("n5", "Mul", {"m", "half"}, "y")},
+                         "y")),
+            "||p|2 nodes read it");
+  EXPECT_EQ(
+      fusable(with({div, erf, add, named("n4", "Mul", {"p", "a"}, "m"), named("n5", "Mul", {"m", "two"}, "y")}, "y")),
+      "||p|2 nodes read it");
+}
+
+TEST(OnnxFusion, EndsWhereSomebodyElseReads) {
+  const NodeProto bias = named("n1", "Add", {"p", "b"}, "q"), relu = named("n2", "Relu", {"q"}, "y");
+  EXPECT_EQ(fusable(with({bias, relu, named("n3", "Tanh", {"q"}, "z")}, "y")), "bias:n:b|n1|q|2 nodes read it");
+  ModelProto both = with({bias, relu}, "y");
+  *both.mutable_graph()->add_output() = value_info("q", kFloat, "m,5");
+  EXPECT_EQ(fusable(both), "bias:n:b|n1|q|it is a result of the graph");
+  EXPECT_EQ(fusable(with({}, "x")), "||p|nothing reads it");
+}
+
+TEST(OnnxFusion, TheLaterOfTwoProductsTakesTheirSumIn) {
+  ModelProto made = with({node("MatMul", {"A", "B"}, {"p2"}, {}, "second"), named("n1", "Add", {"p", "p2"}, "y")}, "y");
+  const Expected<Model> loaded = load(made);
+  ASSERT_TRUE(loaded) << loaded.status().message();
+  EXPECT_EQ(loaded->nodes[0].fusable.end, "Add of a tensor that is computed later");
+  EXPECT_TRUE(loaded->nodes[0].fusable.epilogue.empty());
+  EXPECT_EQ(print_epilogue(loaded->nodes[1].fusable.epilogue), "residual::p");
+}
+
+TEST(OnnxFusion, KnowsWhatATypeCannotHave) {
+  ModelProto made = with({named("n1", "Gelu", {"p"}, "y")}, "y");
+  for (auto& input : *made.mutable_graph()->mutable_input()) {
+    input.mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::DOUBLE);
+  }
+  auto& weights = *made.mutable_graph()->mutable_initializer(0);
+  weights.set_data_type(TensorProto::DOUBLE);
+  weights.set_raw_data(std::string(4 * 5 * sizeof(double), '\0'));
+  made.mutable_graph()->clear_output();
+  *made.mutable_graph()->add_output() = value_info("y", TensorProto::DOUBLE, "m,5");
+  EXPECT_EQ(fusable(made).find("||p|"), 0u) << fusable(made);
+}
+
+}  // namespace
+}  // namespace gemmc::testing

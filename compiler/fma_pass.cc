@@ -180,9 +180,12 @@ llvm::Value* replacement(llvm::BinaryOperator& sum, unsigned side, bool has_fma,
   LaneBuilder lanes_builder(sum, sum.getType());
   llvm::IRBuilder<>& builder = lanes_builder.builder();
   llvm::Value* addend = sum.getOperand(1 - side);
-  // LLVM writes product - x for product + (-x).
-  if (sum.getOpcode() == llvm::Instruction::FSub) addend = builder.CreateFNeg(addend);
+  // LLVM writes product - x for product + (-x), and x - product for -(product + (-x)).
+  const bool is_difference = sum.getOpcode() == llvm::Instruction::FSub;
+  const bool is_subtracted = is_difference && side == 1;
+  if (is_difference && side == 0) addend = builder.CreateFNeg(addend);
   const auto fused = [&](llvm::Value* a, llvm::Value* b, llvm::Value* term) -> llvm::Value* {
+    if (is_subtracted) a = builder.CreateFNeg(a);
     if (has_fma) return builder.CreateIntrinsic(llvm::Intrinsic::fma, {term->getType()}, {a, b, term});
     return builder.CreateFAdd(term, builder.CreateFMul(a, b));
   };
@@ -190,7 +193,8 @@ llvm::Value* replacement(llvm::BinaryOperator& sum, unsigned side, bool has_fma,
       lanes_builder, lanes, [&](llvm::Value* a, llvm::Value* b) { return fused(a, b, addend); },
       [&](llvm::Value* a, llvm::Value* b, unsigned i) { return fused(a, b, lanes_builder.element(addend, i)); },
       [&](llvm::Value* term, unsigned i) {
-        llvm::Value* rest = builder.CreateFAdd(lanes_builder.element(addend, i), term);
+        llvm::Value* left = lanes_builder.element(addend, i);
+        llvm::Value* rest = is_subtracted ? builder.CreateFSub(left, term) : builder.CreateFAdd(left, term);
         if (auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(rest)) sums.push_back(operation);
         return rest;
       });
@@ -233,9 +237,7 @@ Status fuse_marked_products(llvm::Module& module, bool has_fma) {
     sums.pop_back();
     unsigned side = 0;
     llvm::Value* fused = replacement(*sum, side, has_fma, sums);
-    if (fused == nullptr && sum->getOpcode() == llvm::Instruction::FAdd) {
-      fused = replacement(*sum, side = 1, has_fma, sums);
-    }
+    if (fused == nullptr) fused = replacement(*sum, side = 1, has_fma, sums);
     if (fused == nullptr) continue;
     llvm::Value* marked_value = sum->getOperand(side);
     sum->replaceAllUsesWith(fused);

@@ -101,7 +101,7 @@ class Chain {
       taken.values = **bounds;
     }
     if (taken.op.empty()) return ends(op_type);
-    return add(std::move(taken), {&step}, nullptr);
+    return add(std::move(taken), {&step});
   }
 
   // Add or Mul of one other operand that lies over the product's result.
@@ -119,7 +119,7 @@ class Chain {
                                                 : "scale",
                        .axis = is_residual ? "" : *axis,
                        .name = std::string(other->name)};
-    return add(std::move(taken), {&step}, other);
+    return add(std::move(taken), {&step});
   }
 
   static const Value* other_input(const GraphStep& step, const Value& one) {
@@ -142,7 +142,7 @@ class Chain {
     return std::nullopt;
   }
 
-  Expected<bool> add(EpilogueStep step, const std::vector<const GraphStep*>& replaced, const Value* operand) {
+  Expected<bool> add(EpilogueStep step, const std::vector<const GraphStep*>& replaced) {
     const std::span<const EpilogueStep> alone(&step, 1);
     const DType dtype = *to_dtype(product_.output->type);
     Status allowed = check_epilogue(alone, dtype);
@@ -151,7 +151,6 @@ class Chain {
     drop_default_values(step);
     fusion_.steps.push_back(std::move(step));
     fusion_.replaced.insert(fusion_.replaced.end(), replaced.begin(), replaced.end());
-    if (operand != nullptr) fusion_.operands.push_back(operand);
     fusion_.result = replaced.back()->output;
     return true;
   }
@@ -163,7 +162,7 @@ class Chain {
     if (first == nullptr || second == nullptr || first == second) return false;
     for (const auto& [inner, outer] : {std::pair(first, second), std::pair(second, first)}) {
       if (is_op(inner, "Sigmoid") && is_op(outer, "Mul") && sole_reader(*inner->output) == outer) {
-        return add({.op = "silu", .axis = "", .name = ""}, {inner, outer}, nullptr);
+        return add({.op = "silu", .axis = "", .name = ""}, {inner, outer});
       }
       const Expected<bool> is_gelu = take_gelu(value, *inner, *outer);
       if (!is_gelu || *is_gelu) return is_gelu;
@@ -192,21 +191,21 @@ class Chain {
       const Expected<bool> is_half = is_scaled_by(*half, *outer.output, 0.5);
       if (!is_half || !*is_half) return is_half;
       replaced.insert(replaced.end(), {&outer, half});
-      return add({.op = "gelu", .axis = "", .name = ""}, replaced, nullptr);
+      return add({.op = "gelu", .axis = "", .name = ""}, replaced);
     }
     // (value / 2) * (1 + erf)
     const Expected<bool> is_half_value = is_scaled_by(outer, value, 0.5);
     if (!is_half_value) return is_half_value;
     if (*is_half_value && sole_reader(*outer.output) == next) {
       replaced.insert(replaced.end(), {&outer, next});
-      return add({.op = "gelu", .axis = "", .name = ""}, replaced, nullptr);
+      return add({.op = "gelu", .axis = "", .name = ""}, replaced);
     }
     // value * ((1 + erf) / 2)
     const Expected<bool> is_half_sum = is_scaled_by(*next, *sum->output, 0.5);
     if (!is_half_sum || !*is_half_sum) return is_half_sum;
     if (!is_op(&outer, "Mul") || sole_reader(*next->output) != &outer) return false;
     replaced.insert(replaced.end(), {next, &outer});
-    return add({.op = "gelu", .axis = "", .name = ""}, replaced, nullptr);
+    return add({.op = "gelu", .axis = "", .name = ""}, replaced);
   }
 
   // value * factor, written as a Mul or a Div.

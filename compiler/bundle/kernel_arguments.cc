@@ -8,7 +8,6 @@
 
 #include "compiler/bundle/c_names.h"
 #include "core/problem_shapes.h"
-#include "schedules/packed_panels.h"
 
 namespace gemmc {
 namespace {
@@ -63,11 +62,16 @@ KernelArguments kernel_arguments(const Problem& problem, const std::vector<std::
   return arguments;
 }
 
-std::optional<int64_t> packed_b_bytes(const Artifact& artifact) {
+std::optional<PackedPanels> packed_b(const Artifact& artifact) {
   const Expected<Schedule> schedule = parse_schedule(artifact.schedule);
   if (!schedule || !schedule->packs_b) return std::nullopt;
-  return packed_panels(loop_form(artifact.problem), *schedule).elements() *
-         static_cast<int64_t>(size_bytes(artifact.problem.dtype));
+  return packed_panels(loop_form(artifact.problem), *schedule);
+}
+
+std::optional<int64_t> packed_b_bytes(const Artifact& artifact) {
+  const std::optional<PackedPanels> panels = packed_b(artifact);
+  if (!panels) return std::nullopt;
+  return panels->elements() * static_cast<int64_t>(size_bytes(artifact.problem.dtype));
 }
 
 std::string describe_size(const SizeExpr& size, const std::vector<std::string>& dims) {

@@ -5,27 +5,25 @@
 #include <string_view>
 #include <utility>
 
+#include "compiler/bundle/kernel_arguments.h"
 #include "core/loop_form.h"
-#include "schedules/packed_panels.h"
 
 namespace gemmc {
 
 Expected<std::optional<size_t>> WeightsPacker::add(const Node& node, const Artifact& artifact) {
-  const Expected<Schedule> schedule = parse_schedule(artifact.schedule);
-  if (!schedule) return schedule.status();
+  const std::optional<PackedPanels> panels = packed_b(artifact);
   const Tensor* const b = node.inputs.at(1).data.get();
-  if (!schedule->packs_b || b == nullptr) return std::optional<size_t>();
+  if (!panels || b == nullptr) return std::optional<size_t>();
   const Problem& problem = artifact.problem;
   const LoopForm form = loop_form(problem);
-  const PackedPanels panels = packed_panels(form, *schedule);
   const size_t element_bytes = size_bytes(problem.dtype);
-  if (b->dtype != problem.dtype || b->bytes.size() != static_cast<uint64_t>(panels.n * panels.k) * element_bytes) {
+  if (b->dtype != problem.dtype || b->bytes.size() != static_cast<uint64_t>(panels->n * panels->k) * element_bytes) {
     return Status::internal(fmt::format("B has {} bytes of {}; expected: {} x {} of {}", b->bytes.size(),
-                                        name(b->dtype), panels.k, panels.n, name(problem.dtype)));
+                                        name(b->dtype), panels->k, panels->n, name(problem.dtype)));
   }
   // Values come dense, in the order of the node's shape, so the kernel's strides are theirs.
   std::vector<uint8_t> packed =
-      pack(panels, element_bytes, b->bytes.data(), *form.b.row.static_value(), *form.b.col.static_value());
+      pack(*panels, element_bytes, b->bytes.data(), *form.b.row.static_value(), *form.b.col.static_value());
 
   const size_t hash = std::hash<std::string_view>()({reinterpret_cast<const char*>(packed.data()), packed.size()});
   const auto [begin, end] = index_of_hash_.equal_range(hash);

@@ -146,9 +146,11 @@ class LaneBuilder {
   llvm::Type* type_;
 };
 
-bool is_left_over(const llvm::Instruction& instruction) {
+// What a mark was put on; null if the instruction does not put one.
+llvm::Value* marked_value(const llvm::Instruction& instruction) {
   const llvm::APInt* mark = nullptr;
-  return match(&instruction, m_c_Xor(m_Value(), m_APInt(mark))) && is_mark(*mark);
+  llvm::Value* below = nullptr;
+  return match(&instruction, m_c_Xor(m_Value(below), m_APInt(mark))) && is_mark(*mark) ? below : nullptr;
 }
 
 // One operation for all lanes where all are products, else one for each lane: whole(a, b), or product(a, b, i) and
@@ -200,35 +202,37 @@ llvm::Value* replacement(llvm::BinaryOperator& sum, unsigned side, bool has_fma,
       });
 }
 
-// LLVM compares the product itself where the other term of its sum is 0: without the mark, it is what was meant.
-void unmark_compared_products(llvm::FCmpInst& comparison) {
-  for (unsigned side : {0u, 1u}) {
-    llvm::Value* marked = comparison.getOperand(side);
-    const std::vector<Lane> lanes = lanes_with_products(marked);
-    if (lanes.empty()) continue;
-    LaneBuilder lanes_builder(comparison, marked->getType());
-    llvm::IRBuilder<>& builder = lanes_builder.builder();
-    comparison.setOperand(
-        side, each_lane(
-                  lanes_builder, lanes, [&](llvm::Value* a, llvm::Value* b) { return builder.CreateFMul(a, b); },
-                  [&](llvm::Value* a, llvm::Value* b, unsigned) { return builder.CreateFMul(a, b); },
-                  [](llvm::Value* term, unsigned) { return term; }));
-    llvm::RecursivelyDeleteTriviallyDeadInstructions(marked);
+// Whether all that is done with a marked value, wherever its lanes move, is to multiply, divide or compare it.
+bool is_never_summed(llvm::Instruction& marked) {
+  std::vector<llvm::Instruction*> holders = {&marked};
+  for (size_t i = 0; i < holders.size(); ++i) {
+    for (llvm::User* user : holders[i]->users()) {
+      auto* instruction = llvm::cast<llvm::Instruction>(user);
+      const auto* cast = llvm::dyn_cast<llvm::BitCastInst>(instruction);
+      const bool moves = cast != nullptr ? keeps_lanes(*cast)
+                                         : llvm::isa<llvm::ShuffleVectorInst, llvm::InsertElementInst,
+                                                     llvm::ExtractElementInst, llvm::PHINode, llvm::SelectInst>(user);
+      if (moves) {
+        if (std::find(holders.begin(), holders.end(), instruction) == holders.end()) holders.push_back(instruction);
+      } else if (instruction->getOpcode() != llvm::Instruction::FMul &&
+                 instruction->getOpcode() != llvm::Instruction::FDiv && !llvm::isa<llvm::FCmpInst>(instruction)) {
+        return false;
+      }
+    }
   }
+  return true;
 }
 
 }  // namespace
 
 Status fuse_marked_products(llvm::Module& module, bool has_fma) {
   std::vector<llvm::BinaryOperator*> sums;  // the first of the module last
-  std::vector<llvm::FCmpInst*> comparisons;
   for (llvm::Function& function : module) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       const unsigned opcode = instruction.getOpcode();
       if (opcode == llvm::Instruction::FAdd || opcode == llvm::Instruction::FSub) {
         sums.push_back(llvm::cast<llvm::BinaryOperator>(&instruction));
       }
-      if (auto* comparison = llvm::dyn_cast<llvm::FCmpInst>(&instruction)) comparisons.push_back(comparison);
     }
   }
   std::reverse(sums.begin(), sums.end());
@@ -239,16 +243,21 @@ Status fuse_marked_products(llvm::Module& module, bool has_fma) {
     llvm::Value* fused = replacement(*sum, side, has_fma, sums);
     if (fused == nullptr) fused = replacement(*sum, side = 1, has_fma, sums);
     if (fused == nullptr) continue;
-    llvm::Value* marked_value = sum->getOperand(side);
+    llvm::Value* marked = sum->getOperand(side);
     sum->replaceAllUsesWith(fused);
     sum->eraseFromParent();
-    llvm::RecursivelyDeleteTriviallyDeadInstructions(marked_value);
+    llvm::RecursivelyDeleteTriviallyDeadInstructions(marked);
   }
-  for (llvm::FCmpInst* comparison : comparisons) unmark_compared_products(*comparison);
+  // Without its mark, a product that no sum takes is what was meant: LLVM compares it where the other term of its sum
+  // is 0, and multiplies it in lanes that nobody reads, where a vector of sums and one of products are made of scalars.
   for (llvm::Function& function : module) {
-    for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      if (is_left_over(instruction))
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+      llvm::Value* product = marked_value(instruction);
+      if (product == nullptr) continue;
+      if (!is_never_summed(instruction))
         return Status::internal("a marked product outside a sum in " + function.getName().str());
+      instruction.replaceAllUsesWith(product);
+      instruction.eraseFromParent();
     }
   }
   return Status::ok();

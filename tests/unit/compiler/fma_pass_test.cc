@@ -299,6 +299,46 @@ TEST(FmaPass, FindsProductsOnBothSidesOfOneSum) {
                          "call float @llvm.fma.f32(float %c, float %d, float %"});
 }
 
+// LLVM makes a vector of products, one of sums, and takes some lanes of each. The product that is added is multiplied
+// too, in a lane that nobody reads.
+TEST(FmaPass, UnmarksProductsThatAreMultiplied) {
+  const Outcome outcome = run(R"(
+    define <2 x float> @f(<2 x float> %t, float %a, float %b) {
+      %p = fmul float %a, %b
+      %i = bitcast float %p to i32
+      %x = xor i32 %i, $M32
+      %m = bitcast i32 %x to float
+      %both = insertelement <2 x float> <float 5.0e-01, float poison>, float %m, i64 1
+      %products = fmul <2 x float> %t, %both
+      %sums = fadd <2 x float> %t, %both
+      %y = shufflevector <2 x float> %products, <2 x float> %sums, <2 x i32> <i32 0, i32 3>
+      ret <2 x float> %y
+    })");
+  expect_lines(outcome, {"%p = fmul float %a, %b", "fmul <2 x float> %t, %both",
+                         "call float @llvm.fma.f32(float %a, float %b, float %"});
+}
+
+// What LLVM makes of product + 0 < t, and of what it then chooses, divides and carries through a loop.
+TEST(FmaPass, UnmarksProductsThatAreComparedOrDivided) {
+  const Outcome outcome = run(R"(
+    define float @f(float %t, float %a, float %b, i1 %again) {
+      br label %loop
+    loop:
+      %carried = phi float [ %a, %0 ], [ %m, %loop ]
+      %p = fmul float %carried, %b
+      %i = bitcast float %p to i32
+      %x = xor i32 %i, $M32
+      %m = bitcast i32 %x to float
+      br i1 %again, label %loop, label %end
+    end:
+      %is_less = fcmp olt float %m, %t
+      %chosen = select i1 %is_less, float %m, float %t
+      %y = fdiv float %t, %chosen
+      ret float %y
+    })");
+  expect_lines(outcome, {"%p = fmul float %carried, %b", "fcmp olt float"});
+}
+
 TEST(FmaPass, LeavesOtherArithmeticAlone) {
   const std::string ir = R"(
     define float @f(float %t, float %a, float %b) {
@@ -320,7 +360,9 @@ TEST(FmaPass, LeavesOtherArithmeticAlone) {
 TEST(FmaPass, AMarkLeftOverIsAnInternalError) {
   const std::pair<std::string, std::string> kBodies[] = {
       {"returned", "ret float %m"},
-      {"multiplied", "%y = fmul float %t, %m\n ret float %y"},
+      {"multiplied and stored", "%y = fmul float %t, %m\n store float %m, ptr null\n ret float %y"},
+      {"chosen, then added",
+       "%n = fcmp olt float %t, %a\n %c = select i1 %n, float %m, float %t\n %y = fadd float %c, %t\n ret float %y"},
       {"both sides", "%y = fadd float %m, %m\n ret float %y"},
   };
   for (const auto& [what, body] : kBodies) {

@@ -25,7 +25,7 @@ Status check(const Bundle& bundle) {
   }
   if (bundle.artifacts.empty()) return Status::invalid("there is no kernel to write");
   std::set<std::string> symbols;
-  for (const PackedWeights& weights : bundle.weights) symbols.insert(weights.symbol);
+  for (const Weights& weights : bundle.weights) symbols.insert(weights.symbol);
   for (const Artifact& artifact : bundle.artifacts) {
     if (!symbols.insert(artifact.symbol).second) {
       return Status::internal(fmt::format("two kernels have the symbol {}", artifact.symbol));
@@ -40,7 +40,9 @@ std::string_view as_text(const std::vector<uint8_t>& bytes) {
 
 }  // namespace
 
-std::string weights_file(const Bundle& bundle) { return bundle.name + "_weights.o"; }
+std::string weights_file(const Bundle& bundle) {
+  return bundle.name + (bundle.has_weights_in_file ? "_weights.bin" : "_weights.o");
+}
 
 Expected<BundleFiles> write_bundle(const Bundle& bundle, const std::filesystem::path& directory) {
   GEMMC_RETURN_IF_ERROR(check(bundle));
@@ -48,7 +50,7 @@ Expected<BundleFiles> write_bundle(const Bundle& bundle, const std::filesystem::
   const std::string shared_library = "lib" + bundle.name + ".so";
   std::vector<ObjectFile> objects;
   for (const Artifact& artifact : bundle.artifacts) objects.push_back({artifact.symbol + ".o", artifact.object});
-  if (!bundle.weights.empty()) {
+  if (!bundle.weights.empty() && !bundle.has_weights_in_file) {
     Expected<std::vector<uint8_t>> weights = weights_object(bundle.weights);
     if (!weights) return weights.status();
     objects.push_back({weights_file(bundle), *std::move(weights)});
@@ -61,6 +63,9 @@ Expected<BundleFiles> write_bundle(const Bundle& bundle, const std::filesystem::
   if (!files) return files.status();
   for (const ObjectFile& object : objects) GEMMC_RETURN_IF_ERROR(files->write(object.name, as_text(object.bytes)));
   GEMMC_RETURN_IF_ERROR(files->write(static_library, *archive));
+  if (!bundle.weights.empty() && bundle.has_weights_in_file) {
+    GEMMC_RETURN_IF_ERROR(files->write(weights_file(bundle), as_text(weights_image(bundle.weights))));
+  }
   BundleFiles result;
   const std::optional<std::filesystem::path> cc = find_program("cc");
   if (cc) {

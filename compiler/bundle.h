@@ -11,6 +11,18 @@
 
 namespace gemmc {
 
+// Values that a library holds for its kernels, or a file beside it: a packed B, a C, an operand of an epilogue.
+struct Weights {
+  std::string symbol;
+  DType dtype = DType::kFloat32;
+  std::vector<uint8_t> bytes;
+};
+// Those of one node: indices into Bundle::weights, absent where values are not known.
+struct NodeWeights {
+  std::optional<size_t> packed_b;
+  std::optional<size_t> c;
+  std::vector<std::optional<size_t>> epilogue;  // of each step that reads an operand
+};
 // One node (or problem string) of the build and the artifact that serves it.
 struct BundleNode {
   std::string name;                        // node name; the problem string where there is no node
@@ -20,14 +32,9 @@ struct BundleNode {
   size_t artifact = 0;                     // index into Bundle::artifacts
   std::vector<std::string> dims;           // the node's names of the kernel's run-time dimensions, in call order
   std::vector<std::string> notes;          // e.g. "backward kernels: not built yet"
-  std::optional<size_t> weights = {};      // index into Bundle::weights, where the node's B is packed in the library
+  std::vector<std::string> epilogue = {};  // the tensors that the epilogue's steps read, in call order
+  NodeWeights weights = {};
   std::vector<std::string> replaces = {};  // the nodes behind it that the kernel's epilogue takes in
-};
-// A constant B in the layout of the kernels of the nodes that refer to it.
-struct PackedWeights {
-  std::string symbol;
-  DType dtype = DType::kFloat32;
-  std::vector<uint8_t> bytes;
 };
 struct RefusedNode {
   std::string name, graph_path, op_type, reason;
@@ -37,10 +44,11 @@ struct Bundle {
   std::vector<Artifact> artifacts;
   std::vector<BundleNode> nodes;
   std::vector<RefusedNode> refused;
-  std::vector<PackedWeights> weights;
+  std::vector<Weights> weights;
+  bool has_weights_in_file = false;  // beside the library rather than in it
 };
 
-// The object with the bundle's weights.
+// The object with the bundle's weights, or the file that has them instead.
 std::string weights_file(const Bundle& bundle);
 
 struct BundleFiles {

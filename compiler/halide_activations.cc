@@ -27,45 +27,42 @@ Expr polynomial(const Expr& x, std::span<const double> coefficients) {
   return sum;
 }
 
-// What exp() needs to know of a type. Coefficients of (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2.
+// What decaying_exponential() needs to know of a type. Coefficients of (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2.
 struct ExpConstants {
-  double lowest, highest;    // beyond them e^x rounds to 0 and to infinity
-  double ln2_high, ln2_low;  // high: few enough bits that its product with the exponent is exact
-  double rounder;            // added to a number it leaves an integer in the lowest bits
-  int mantissa_bits, bias;
+  double highest;  // beyond it e^-x has no normal number
+  double rounder;  // added to a number it leaves an integer plus the exponent's bias in the lowest bits
+  int mantissa_bits;
   std::span<const double> coefficients;
 };
 constexpr double kExp32[] = {0x1.000000p-1, 0x1.5554dcp-3, 0x1.55551ap-5, 0x1.120b6ep-7, 0x1.6d110ap-10};
 constexpr double kExp64[] = {0x1.0000000000000p-1,  0x1.5555555555557p-3,  0x1.5555555555556p-5,  0x1.11111111100dcp-7,
                              0x1.6c16c16c162d4p-10, 0x1.a01a01abe7fe1p-13, 0x1.a01a01a6d889cp-16, 0x1.71de0231960ebp-19,
                              0x1.27e4db646b17ep-22, 0x1.af4de97ca4194p-26, 0x1.1f730349868cep-29};
-constexpr ExpConstants kFloat32{-104, 89, 0x1.62e4p-1, 0x1.7f7d1cp-20, 0x1.8p23, 23, 127, kExp32};
-constexpr ExpConstants kFloat64{-746, 710, 0x1.62e42fefa3800p-1, 0x1.ef35793c76730p-45, 0x1.8p52, 52, 1023, kExp64};
+constexpr ExpConstants kFloat32{87, 0x1.8p23 + 127, 23, kExp32};
+constexpr ExpConstants kFloat64{708, 0x1.8p52 + 1023, 52, kExp64};
 
-// e^x = 2^n e^r with n = round(x / ln 2). NaN stays NaN.
-Expr exponential(const Expr& x) {
+// e^-x for x >= 0, with an error of about eps, not of eps e^-x: that is what the functions below need of it. 0 where it
+// would be no normal number. NaN stays NaN. e^-x = 2^n e^-q with n = -round(x / ln 2); ln 2 need not be split, because
+// the error of n ln 2 grows with n but counts 2^n.
+Expr decaying_exponential(const Expr& x) {
   const Halide::Type type = x.type();
   const ExpConstants& c = type.bits() == 32 ? kFloat32 : kFloat64;
   const Halide::Type integer = Halide::Int(type.bits());
   const auto number = [&](double value) { return constant(type, value); };
-  const auto whole = [&](int64_t value) { return Halide::Internal::make_const(integer, value); };
-  const Expr below = select(x > number(c.highest), number(c.highest), x);
-  const Expr bounded = select(below < number(c.lowest), number(c.lowest), below);
-  const Expr shifted = multiply_add(bounded, number(0x1.71547652b82fep+0), number(c.rounder));
+  const Expr shifted = multiply_add(x, number(-0x1.71547652b82fep+0), number(c.rounder));
   const Expr n = shifted - number(c.rounder);
-  const Expr r = multiply_add(n, number(-c.ln2_low), multiply_add(n, number(-c.ln2_high), bounded));
-  const Expr power = number(1) + multiply_add(r * r, polynomial(r, c.coefficients), r);
-  // 2^n in two factors, so that results below the normal numbers and the step to infinity come out right.
-  const Expr exponent = reinterpret(integer, shifted) - reinterpret(integer, number(c.rounder));
-  const Expr half = exponent >> whole(1);
-  const auto power_of_two = [&](const Expr& e) {
-    return reinterpret(type, (e + whole(c.bias)) << whole(c.mantissa_bits));
-  };
-  return power * power_of_two(half) * power_of_two(exponent - half);
+  const Expr q = multiply_add(n, number(0x1.62e42fefa39efp-1), x);
+  const Expr power = multiply_add(q * q, polynomial(-q, c.coefficients), number(1) - q);
+  const Expr power_of_two =
+      reinterpret(type, reinterpret(integer, shifted) << Halide::Internal::make_const(integer, c.mantissa_bits));
+  return select(x > number(c.highest), number(0), power * power_of_two);
 }
 
 // x / (1 + e^-t): the logistic function of t, times x.
-Expr times_logistic(const Expr& x, const Expr& t) { return x / (constant(t.type(), 1) + exponential(-t)); }
+Expr times_logistic(const Expr& x, const Expr& t) {
+  const Expr decay = decaying_exponential(Halide::abs(t)), one = constant(t.type(), 1);
+  return x * select(t < constant(t.type(), 0), decay, one) / (one + decay);
+}
 
 // Coefficients of (tanh(x) - x) / x^3 in x^2 for |x| < 0.625.
 constexpr double kTanh32[] = {-0x1.555552p-2, 0x1.110e1cp-3, -0x1.b9258ap-5, 0x1.58048ep-6, -0x1.8f8de4p-8};
@@ -75,14 +72,15 @@ constexpr double kTanh64[] = {-0x1.5555555555555p-2,  0x1.111111111110dp-3,   -0
                               0x1.92d3563b405ccp-14,  -0x1.370efd62e9535p-15, 0x1.99b26df70cccdp-17,
                               -0x1.47559de55bc91p-19};
 
-// Near 0 a polynomial, because 1 - 2 / (e^2x + 1) has no digits there.
+// (1 - e^-2x) / (1 + e^-2x) has no digits near 0: a polynomial there.
 Expr hyperbolic_tangent(const Expr& x) {
   const auto number = [&](double value) { return constant(x.type(), value); };
-  const Expr magnitude = select(x < number(0), -x, x);
+  const Expr magnitude = Halide::abs(x);
   const Expr squared = x * x;
   const std::span<const double> coefficients = x.type().bits() == 32 ? std::span<const double>(kTanh32) : kTanh64;
   const Expr near = multiply_add(squared * x, polynomial(squared, coefficients), x);
-  const Expr far = number(1) - number(2) / (exponential(magnitude + magnitude) + number(1));
+  const Expr decay = decaying_exponential(magnitude + magnitude);
+  const Expr far = (number(1) - decay) / (number(1) + decay);
   return select(magnitude < number(0.625), near, x < number(0), -far, far);
 }
 
@@ -93,9 +91,9 @@ constexpr double kGelu32[] = {0x1.98846cp-1,  -0x1.741fbap-3, 0x1.2a1648p-5,   -
 // x times the normal distribution function: x (1 - h) for x > 0, else x h, with h = erfc(|x| / sqrt 2) / 2.
 Expr gelu(const Expr& x) {
   const auto number = [&](double value) { return constant(x.type(), value); };
-  const Expr magnitude = select(x < number(0), -x, x);
+  const Expr magnitude = Halide::abs(x);
   const Expr rate = multiply_add(magnitude, number(0.5), polynomial(magnitude, kGelu32));
-  const Expr half = number(0.5) * exponential(-(magnitude * rate));
+  const Expr half = number(0.5) * decaying_exponential(magnitude * rate);
   return x * select(x < number(0), half, number(1) - half);
 }
 

@@ -58,6 +58,7 @@ struct Node {
   Strides y_strides;
   std::vector<NodeAttribute> attributes;
   std::vector<EpilogueStep> epilogue;
+  std::vector<std::shared_ptr<const Tensor>> epilogue_data;  // of each step's operand, null where unknown; may be empty
   SummationOrder order = SummationOrder::kAny;
   bool wants_training = false;  // also asks for the backward kernels
   double lda_coeff = 1.0;

@@ -119,7 +119,7 @@ class Chain {
                                                 : "scale",
                        .axis = is_residual ? "" : *axis,
                        .name = std::string(other->name)};
-    return add(std::move(taken), {&step});
+    return add(std::move(taken), {&step}, other);
   }
 
   static const Value* other_input(const GraphStep& step, const Value& one) {
@@ -142,7 +142,7 @@ class Chain {
     return std::nullopt;
   }
 
-  Expected<bool> add(EpilogueStep step, const std::vector<const GraphStep*>& replaced) {
+  Expected<bool> add(EpilogueStep step, const std::vector<const GraphStep*>& replaced, const Value* operand = nullptr) {
     const std::span<const EpilogueStep> alone(&step, 1);
     const DType dtype = *to_dtype(product_.output->type);
     Status allowed = check_epilogue(alone, dtype);
@@ -150,6 +150,7 @@ class Chain {
     if (!allowed.is_ok()) return ends(allowed.message());
     drop_default_values(step);
     fusion_.steps.push_back(std::move(step));
+    fusion_.operands.push_back(operand);
     fusion_.replaced.insert(fusion_.replaced.end(), replaced.begin(), replaced.end());
     fusion_.result = replaced.back()->output;
     return true;

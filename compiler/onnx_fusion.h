@@ -19,6 +19,7 @@ namespace gemmc {
 
 struct Fusion {
   std::vector<EpilogueStep> steps;         // a step's operand is named as the tensor is
+  std::vector<const Value*> operands;      // of each step; null: it reads none
   std::vector<const GraphStep*> replaced;  // in order
   const Value* result = nullptr;  // what the product computes in the end; its own output where nothing is fused
   std::string end;                // why no more is: "2 nodes read it", "it is a result of the graph", "Softmax"

@@ -61,6 +61,11 @@ class Description {
       const Expected<Fusion> fusion = find_fusion(found, files_);
       if (!fusion) return fusion.status().with_node(node.name);
       described.fusable.epilogue = fusion->steps;
+      for (const Value* operand : fusion->operands) {
+        Expected<std::shared_ptr<const Tensor>> data = data_of(operand);
+        if (!data) return data.status().with_node(node.name);
+        described.fusable.epilogue_data.push_back(*std::move(data));
+      }
       for (const GraphStep* step : fusion->replaced) described.fusable.replaces.push_back(step->op.name());
       described.fusable.output = fusion->result->name;
       described.fusable.end = one_line(fusion->end, kShownBytes);
@@ -127,19 +132,20 @@ class Description {
       }
     }
     input.is_constant = value->constant != nullptr;
-    if (input.is_constant && input.dtype && values_ == ConstantValues::kRead && op_type != "MatMulInteger") {
-      Expected<std::shared_ptr<const Tensor>> data = data_of(value->constant);
+    if (input.dtype && op_type != "MatMulInteger") {
+      Expected<std::shared_ptr<const Tensor>> data = data_of(value);
       if (!data) return data.status();
       input.data = *std::move(data);
     }
     return input;
   }
 
-  // One tensor for all nodes that use the constant; null where its values cannot be known.
-  Expected<std::shared_ptr<const Tensor>> data_of(const Constant& constant) {
-    const auto [entry, is_new] = data_.try_emplace(constant.get());
+  // One tensor for all nodes that use the constant; null where its values are not asked for or cannot be known.
+  Expected<std::shared_ptr<const Tensor>> data_of(const Value* value) {
+    if (values_ == ConstantValues::kSkip || value == nullptr || value->constant == nullptr) return {nullptr};
+    const auto [entry, is_new] = data_.try_emplace(value->constant.get());
     if (!is_new) return entry->second;
-    Expected<OnnxTensor> values = evaluate(*constant, files_);
+    Expected<OnnxTensor> values = evaluate(*value->constant, files_);
     if (!values && values.status().code() != StatusCode::kUnsupported) return values.status();
     if (values) {
       entry->second = std::make_shared<const Tensor>(

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,8 @@ struct ModelNode {
   std::vector<std::string> constant_origin;
   // What the product's epilogue can take in of the nodes behind it.
   struct Fusable {
-    std::vector<EpilogueStep> epilogue;  // operands are named as their tensors
+    std::vector<EpilogueStep> epilogue;                        // operands are named as their tensors
+    std::vector<std::shared_ptr<const Tensor>> epilogue_data;  // see Node
     std::vector<std::string> replaces;   // the names of the nodes
     std::string output;                  // the tensor that the product computes then
     std::string end;                     // why no more is taken in, "Softmax"
@@ -44,7 +46,7 @@ struct Model {
   std::vector<std::string> runtime_dims;  // every symbolic dimension that occurs in the nodes' shapes, sorted
 };
 
-// Whether NodeInput::data is filled. Without it the weights are neither read nor evaluated: the time and the memory of
+// Whether NodeInput::data and Node::epilogue_data are filled. Without it the weights are neither read nor evaluated: the time and the memory of
 // what only asks for shapes.
 enum class ConstantValues { kRead, kSkip };
 

@@ -14,7 +14,7 @@ import numpy as np
 from real_model import agreement, model as models, timing
 from real_model.command import Programs
 from real_model.errors import DemoError
-from real_model.kernels import AheadOfTimeLibrary, JitLibrary, Kernel
+from real_model.kernels import AheadOfTimeLibrary, JitLibrary, Kernel, Operands
 from real_model.report import Group, Line, print_table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -54,7 +54,7 @@ class Comparison:
     def bind(self, kernel: Kernel, node: models.Product):
         a, b = self.values[node.a], self.values[node.b]
         y = np.full_like(self.values[node.y], np.nan)
-        return kernel.bind(a, b, y, node.bind(a.shape, b.shape)), y
+        return kernel.bind(Operands(a, b, y), node.bind(a.shape, b.shape)), y
 
     def compare(self, kind: str, kernel: Kernel, node: models.Product) -> float:
         """The largest difference as a share of the allowed one."""

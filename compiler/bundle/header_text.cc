@@ -8,6 +8,7 @@
 
 #include "compiler/bundle/c_names.h"
 #include "compiler/bundle/kernel_arguments.h"
+#include "compiler/bundle/weights_object.h"
 #include "compiler/compile.h"
 #include "core/problem_string.h"
 
@@ -69,6 +70,20 @@ void write_macros(const Artifact& artifact, const LoopForm& form, std::string& o
   }
 }
 
+// " with packed_b = net_w0, e0_bias = net_w1", or nothing.
+std::string weights_text(const Bundle& bundle, const BundleNode& node) {
+  std::string text;
+  const auto add = [&](const std::string& argument, const std::optional<size_t>& weights) {
+    if (!weights) return;
+    text += fmt::format("{} {} = {}", text.empty() ? " with" : ",", argument, bundle.weights[*weights].symbol);
+  };
+  add("packed_b", node.weights.packed_b);
+  add("c", node.weights.c);
+  const KernelArguments arguments = kernel_arguments(bundle.artifacts[node.artifact].problem, node.dims);
+  for (size_t i = 0; i < node.weights.epilogue.size(); ++i) add(arguments.epilogue[i], node.weights.epilogue[i]);
+  return text;
+}
+
 void write_contract(const Bundle& bundle, size_t index, const std::vector<std::string>& dim_names,
                     const KernelArguments& arguments, const LoopForm& form, std::string& out) {
   const Artifact& artifact = bundle.artifacts[index];
@@ -106,8 +121,7 @@ void write_contract(const Bundle& bundle, size_t index, const std::vector<std::s
   for (const BundleNode& node : bundle.nodes) {
     if (node.artifact != index) continue;
     const std::string where = node.graph_path.empty() ? "" : " in " + node.graph_path;
-    const std::string weights = node.weights ? " with " + bundle.weights[*node.weights].symbol : "";
-    comment_line(out, fmt::format("serves:   {} -> {}{}{}", node.name, node.output, where, weights));
+    comment_line(out, fmt::format("serves:   {} -> {}{}{}", node.name, node.output, where, weights_text(bundle, node)));
   }
   out += " */\n";
 }
@@ -129,8 +143,18 @@ void write_prototypes(const Artifact& artifact, const KernelArguments& arguments
 
 void write_weights(const Bundle& bundle, std::string& out) {
   if (bundle.weights.empty()) return;
-  out += "\n/* Packed B of the nodes that are served \"with\" them, for the typed entry's packed_b or packed[1]. */\n";
-  for (const PackedWeights& weights : bundle.weights) {
+  out += "\n/* Operands of the nodes that are served \"with\" them";
+  if (bundle.has_weights_in_file) {
+    out += ", in a file: map it, and add the offsets (bytes) to its address. */\n";
+    out += fmt::format("#define {}_WEIGHTS_FILE \"{}\"\n", bundle.name, weights_file(bundle));
+    const std::vector<uint64_t> offsets = weights_offsets(bundle.weights);
+    for (size_t i = 0; i < bundle.weights.size(); ++i) {
+      out += fmt::format("#define {}_OFFSET {}\n", bundle.weights[i].symbol, offsets[i]);
+    }
+    return;
+  }
+  out += ". */\n";
+  for (const Weights& weights : bundle.weights) {
     out += fmt::format("extern const {} {}[{}];\n", c_type(weights.dtype), weights.symbol,
                        weights.bytes.size() / size_bytes(weights.dtype));
   }

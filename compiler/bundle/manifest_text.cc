@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/bundle/kernel_arguments.h"
+#include "compiler/bundle/weights_object.h"
 #include "compiler/compile.h"
 #include "core/problem_string.h"
 
@@ -31,8 +32,18 @@ Json kernel_json(const Artifact& artifact) {
           {"key", artifact.key_text}};
 }
 
+Json symbol_json(const Bundle& bundle, const std::optional<size_t>& weights) {
+  return weights ? Json(bundle.weights[*weights].symbol) : Json();
+}
+
 Json node_json(const Bundle& bundle, const BundleNode& node) {
   const Artifact& artifact = bundle.artifacts[node.artifact];
+  Json epilogue = Json::array();
+  for (size_t i = 0; i < node.epilogue.size(); ++i) {
+    const bool is_known = i < node.weights.epilogue.size();
+    epilogue.push_back({{"tensor", node.epilogue[i]},
+                        {"weights", is_known ? symbol_json(bundle, node.weights.epilogue[i]) : Json()}});
+  }
   return {{"name", node.name},
           {"graph_path", node.graph_path},
           {"output", node.output},
@@ -41,7 +52,9 @@ Json node_json(const Bundle& bundle, const BundleNode& node) {
           {"symbol", artifact.symbol},
           {"dims", node.dims},
           {"stride_count", kernel_arguments(artifact.problem, node.dims).strides.size()},
-          {"packed_b", node.weights ? Json(bundle.weights[*node.weights].symbol) : Json()},
+          {"packed_b", symbol_json(bundle, node.weights.packed_b)},
+          {"c", symbol_json(bundle, node.weights.c)},
+          {"epilogue", epilogue},
           {"notes", node.notes}};
 }
 
@@ -60,9 +73,17 @@ std::string manifest_text(const Bundle& bundle, bool has_shared_library) {
     manifest["nodes"].push_back(node_json(bundle, node));
   }
   manifest["weights"] = Json::array();
-  for (const PackedWeights& weights : bundle.weights) {
-    manifest["weights"].push_back(
-        {{"symbol", weights.symbol}, {"object", weights_file(bundle)}, {"bytes", weights.bytes.size()}});
+  const std::vector<uint64_t> offsets = weights_offsets(bundle.weights);
+  for (size_t i = 0; i < bundle.weights.size(); ++i) {
+    Json weights = {{"symbol", bundle.weights[i].symbol}};
+    if (bundle.has_weights_in_file) {
+      weights["file"] = weights_file(bundle);
+      weights["offset"] = offsets[i];
+    } else {
+      weights["object"] = weights_file(bundle);
+    }
+    weights["bytes"] = bundle.weights[i].bytes.size();
+    manifest["weights"].push_back(std::move(weights));
   }
   manifest["refused"] = Json::array();
   for (const RefusedNode& node : bundle.refused) {

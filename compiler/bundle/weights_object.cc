@@ -15,13 +15,13 @@ constexpr uint64_t kAlignment = 64;
 
 }  // namespace
 
-Expected<std::vector<uint8_t>> weights_object(const std::vector<PackedWeights>& weights) {
+Expected<std::vector<uint8_t>> weights_object(const std::vector<Weights>& weights) {
   uint64_t bytes = 0;
-  for (const PackedWeights& w : weights) bytes += w.bytes.size();
+  for (const Weights& w : weights) bytes += w.bytes.size();
   if (bytes > kMostBytes) {
     return Status::unsupported(
-        fmt::format("packed weights of {} bytes in one library; allowed: up to {} (--weights none "
-                    "leaves them out)",
+        fmt::format("weights of {} bytes in one library; allowed: up to {} (--weights file puts "
+                    "them beside it, none leaves them out)",
                     bytes, kMostBytes));
   }
   llvm::LLVMContext context;
@@ -30,7 +30,7 @@ Expected<std::vector<uint8_t>> weights_object(const std::vector<PackedWeights>& 
   const Expected<std::unique_ptr<llvm::TargetMachine>> machine = make_machine("x86-64");
   if (!machine) return machine.status();
   module.setDataLayout((*machine)->createDataLayout());
-  for (const PackedWeights& w : weights) {
+  for (const Weights& w : weights) {
     const llvm::StringRef raw(reinterpret_cast<const char*>(w.bytes.data()), w.bytes.size());
     llvm::Constant* values = llvm::ConstantDataArray::getRaw(raw, raw.size(), llvm::Type::getInt8Ty(context));
     auto* symbol = new llvm::GlobalVariable(module, values->getType(), /*isConstant=*/true,
@@ -40,6 +40,26 @@ Expected<std::vector<uint8_t>> weights_object(const std::vector<PackedWeights>& 
   const auto object = emit_module(module, **machine, llvm::CodeGenFileType::ObjectFile);
   if (!object) return object.status();
   return std::vector<uint8_t>(object->begin(), object->end());
+}
+
+std::vector<uint64_t> weights_offsets(const std::vector<Weights>& weights) {
+  std::vector<uint64_t> offsets;
+  uint64_t end = 0;
+  for (const Weights& w : weights) {
+    offsets.push_back((end + kAlignment - 1) / kAlignment * kAlignment);
+    end = offsets.back() + w.bytes.size();
+  }
+  return offsets;
+}
+
+std::vector<uint8_t> weights_image(const std::vector<Weights>& weights) {
+  const std::vector<uint64_t> offsets = weights_offsets(weights);
+  std::vector<uint8_t> image;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    image.resize(offsets[i]);
+    image.insert(image.end(), weights[i].bytes.begin(), weights[i].bytes.end());
+  }
+  return image;
 }
 
 }  // namespace gemmc

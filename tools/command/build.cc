@@ -9,7 +9,7 @@
 
 #include "compiler/bundle.h"
 #include "compiler/bundle/c_names.h"
-#include "compiler/bundle/weights_packer.h"
+#include "compiler/bundle/library_weights.h"
 #include "core/key.h"
 #include "core/problem_string.h"
 #include "core/text.h"
@@ -52,6 +52,15 @@ struct PlannedKernel {
   std::vector<size_t> nodes;                        // indices into Source::nodes
   std::vector<std::vector<std::string>> dim_names;  // of each node
 };
+
+// What the steps of the node's epilogue read.
+std::vector<std::string> operand_names(const SourceNode& node) {
+  std::vector<std::string> names;
+  for (const EpilogueStep& step : node.problem->epilogue) {
+    if (operand_kind(step) != EpilogueOperandKind::kNone) names.push_back(step.name);
+  }
+  return names;
+}
 
 class Builder {
  public:
@@ -116,12 +125,12 @@ class Builder {
       if (!artifact) return artifact.status().with_node(source_.nodes[kernel.nodes[0]].name);
       for (size_t j = 0; j < kernel.nodes.size(); ++j) {
         const SourceNode& node = source_.nodes[kernel.nodes[j]];
-        Expected<std::optional<size_t>> weights =
-            node.node ? weights_.add(*node.node, *artifact) : std::optional<size_t>();
+        Expected<NodeWeights> weights = node.node ? weights_.add(*node.node, *artifact) : NodeWeights();
         if (!weights) return weights.status().with_node(node.name);
         served.emplace_back(kernel.nodes[j], BundleNode{node.name, node.output, print_problem(*node.problem),
                                                         node.graph_path, bundle.artifacts.size(), kernel.dim_names[j],
-                                                        node.notes, *weights, node.replaces});
+                                                        node.notes, operand_names(node), *std::move(weights),
+                                                        node.replaces});
       }
       bundle.artifacts.push_back(*std::move(artifact));
     }
@@ -143,7 +152,7 @@ class Builder {
   std::vector<Status> refusals_;  // one per node
   std::vector<PlannedKernel> kernels_;
   std::map<std::string, size_t> kernel_of_key_;
-  WeightsPacker weights_;
+  LibraryWeights weights_;
 };
 
 void print_notes(const Bundle& bundle, const BundleFiles& files) {
@@ -182,18 +191,18 @@ Status build(const BuildOptions& options) {
       return {status.code(), "--name: " + status.message()};
   }
   if (options.directory.empty()) return Status::invalid("--output ''; allowed: the name of a directory");
-  if (options.weights == "file") return Status::unsupported("--weights file is not built yet; allowed: embed, none");
-  if (options.weights != "embed" && options.weights != "none")
-    return Status::invalid(fmt::format("--weights {}; allowed: embed, none", in_quotes(options.weights)));
+  if (options.weights != "embed" && options.weights != "file" && options.weights != "none")
+    return Status::invalid(fmt::format("--weights {}; allowed: embed, file, none", in_quotes(options.weights)));
   const Expected<Source> source =
-      options.kernel.source(options.weights == "embed" ? ConstantValues::kRead : ConstantValues::kSkip, options.fuse);
+      options.kernel.source(options.weights == "none" ? ConstantValues::kSkip : ConstantValues::kRead, options.fuse);
   if (!source) return source.status();
   if (source->nodes.empty()) {
     print_note("the model has no Gemm, MatMul or MatMulInteger node: nothing is written");
     return Status::ok();
   }
-  const Expected<Bundle> bundle = Builder(*source, *target, *compile_options).build(options.name.value_or(""));
+  Expected<Bundle> bundle = Builder(*source, *target, *compile_options).build(options.name.value_or(""));
   if (!bundle) return bundle.status();
+  bundle->has_weights_in_file = options.weights == "file";
   const Expected<BundleFiles> files = write_bundle(*bundle, options.directory);
   if (!files) return files.status();
   print_notes(*bundle, *files);
@@ -213,7 +222,7 @@ Verb add_build(CLI::App& app) {
   options->kernel.add_compilation(*verb, kDefaultTarget);
   verb->add_flag("--fuse", options->fuse, "Take in the nodes of a model that `gemmc list` calls fusable");
   verb->add_option("--weights", options->weights,
-                   "Constant Bs whose values are known: embed (packed, in the library), or none");
+                   "Constant operands whose values are known, B packed: embed (in the library), file (beside it), none");
   verb->add_flag("--json", options->as_json, "For machines");
   return {verb, [=] { return build(*options); }};
 }

@@ -83,6 +83,7 @@ Expected<Source> from_model(const fs::path& path, const SourceOptions& options) 
     const bool fuses = options.fuse && !from.fusable.epilogue.empty();
     if (fuses) {
       from.node.epilogue = from.fusable.epilogue;
+      from.node.epilogue_data = from.fusable.epilogue_data;
       from.node.outputs = {from.fusable.output};
     }
     SourceNode node = from_node(std::move(from.node));

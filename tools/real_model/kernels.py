@@ -4,6 +4,7 @@ import ctypes
 import dataclasses
 import json
 import pathlib
+from collections.abc import Callable
 
 import numpy as np
 
@@ -43,27 +44,70 @@ def aligned_bytes(count: int) -> np.ndarray:
 
 
 class BoundCall:
-    """A kernel with its arguments: calling it computes Y once more. Keeps the arrays alive."""
+    """A kernel with its arguments: calling it computes Y once more. Keeps the arrays alive.
 
-    def __init__(self, kernel: "Kernel", a: np.ndarray, b: np.ndarray, y: np.ndarray, dims: list[int]):
+    Operands that the library holds come from there.
+    """
+
+    def __init__(self, kernel: "Kernel", operands: "Operands", dims: list[int]):
         self._kernel = kernel
         packed_b = kernel.packed_b
         if packed_b is None and kernel.pack_b is not None:
             packed_b = aligned_bytes(kernel.pack_b(None, None))
-            kernel.pack_b(b.ctypes.data, packed_b.ctypes.data)
-        self._arrays = (a, b, packed_b, y)
+            kernel.pack_b(operands.b.ctypes.data, packed_b.ctypes.data)
+        c = operands.c if kernel.c is None else kernel.c
+        held = kernel.epilogue or [None] * len(operands.epilogue)
+        epilogue = [given if own is None else own for given, own in zip(operands.epilogue, held, strict=True)]
+        self._arrays = (operands, packed_b, c, epilogue)
         self._dims = (ctypes.c_int64 * max(1, len(dims)))(*dims)
+        self._epilogue = (ctypes.c_void_p * max(1, len(epilogue)))(*(array.ctypes.data for array in epilogue))
         self._call = GemmcCall(
-            size_bytes=ctypes.sizeof(GemmcCall), a=a.ctypes.data, b=b.ctypes.data, y=y.ctypes.data, dims=self._dims
+            size_bytes=ctypes.sizeof(GemmcCall),
+            a=operands.a.ctypes.data,
+            b=operands.b.ctypes.data,
+            c=None if c is None else c.ctypes.data,
+            y=operands.y.ctypes.data,
+            dims=self._dims,
+            epilogue=self._epilogue,
         )
         if packed_b is not None:
             self._call.packed[1] = packed_b.ctypes.data
-        self._pointer = ctypes.pointer(self._call)
+        self.pointer = ctypes.pointer(self._call)
+        self.entry = kernel.entry
+
+    def refused(self) -> Callable[[], None]:
+        """A call that the kernel ends at once, because its struct is too short: what calling costs from here."""
+        empty = ctypes.pointer(GemmcCall())
+        entry = self.entry
+
+        def call() -> None:
+            if entry(empty) != 1:
+                raise DemoError("a kernel took an empty call")
+
+        return call
 
     def __call__(self) -> None:
-        status = self._kernel.entry(self._pointer)
+        status = self.entry(self.pointer)
         if status != 0:
             raise DemoError(f"kernel {self._kernel.symbol} returned {status}, expected 0")
+
+
+@dataclasses.dataclass
+class Operands:
+    """What one call reads and writes. `epilogue`: of the steps that read an operand, in their order."""
+
+    a: np.ndarray
+    b: np.ndarray
+    y: np.ndarray
+    c: np.ndarray | None = None
+    epilogue: list[np.ndarray] = dataclasses.field(default_factory=list)
+
+    def check(self) -> None:
+        arrays = {"A": self.a, "B": self.b, "C": self.c, "Y": self.y}
+        arrays |= {f"operand {i} of the epilogue": array for i, array in enumerate(self.epilogue)}
+        for name, array in arrays.items():
+            if array is not None and (array.dtype != np.float32 or not array.flags.c_contiguous):
+                raise DemoError(f"{name} must be contiguous float32, found {array.dtype} with strides {array.strides}")
 
 
 @dataclasses.dataclass
@@ -73,18 +117,20 @@ class Kernel:
     dim_names: list[str]  # of the run-time dimensions, in the order of the call
     entry: ENTRY
     pack_b: PACK_ENTRY | None  # of a kernel that wants its constant B packed
-    packed_b: np.ndarray | None  # the node's B, packed in the library
     owner: object  # keeps the code mapped
+    # What the library holds of the node's operands: B as the kernel wants it, C, and one entry, or None, for each
+    # operand of the epilogue.
+    packed_b: np.ndarray | None = None
+    c: np.ndarray | None = None
+    epilogue: list[np.ndarray | None] = dataclasses.field(default_factory=list)
 
-    def bind(self, a: np.ndarray, b: np.ndarray, y: np.ndarray, sizes: dict[str, int]) -> BoundCall:
+    def bind(self, operands: Operands, sizes: dict[str, int]) -> BoundCall:
         """`sizes`: what the named dimensions are in these arrays."""
-        for name, array in (("A", a), ("B", b), ("Y", y)):
-            if array.dtype != np.float32 or not array.flags.c_contiguous:
-                raise DemoError(f"{name} must be contiguous float32, found {array.dtype} with strides {array.strides}")
+        operands.check()
         missing = [name for name in self.dim_names if name not in sizes]
         if missing:
             raise DemoError(f"kernel {self.symbol} wants dimension '{missing[0]}', known are {sorted(sizes)}")
-        return BoundCall(self, a, b, y, [sizes[name] for name in self.dim_names])
+        return BoundCall(self, operands, [sizes[name] for name in self.dim_names])
 
 
 class AheadOfTimeLibrary:
@@ -112,10 +158,13 @@ class AheadOfTimeLibrary:
             try:
                 entry = ENTRY((symbol + "_call", self._library))
                 pack_b = PACK_ENTRY((symbol + "_pack_b", self._library)) if symbol in packs_b else None
-                packed_b = self._weights(node["packed_b"])
+                packed_b, c = self._weights(node["packed_b"]), self._weights(node["c"])
+                epilogue = [self._weights(operand["weights"]) for operand in node["epilogue"]]
             except AttributeError as error:
                 raise DemoError(f"the library lacks a function that its manifest names: {error}") from None
-            found[node["name"]] = Kernel(symbol, node["problem"], node["dims"], entry, pack_b, packed_b, self._library)
+            found[node["name"]] = Kernel(
+                symbol, node["problem"], node["dims"], entry, pack_b, self._library, packed_b, c, epilogue
+            )
         return found
 
     def _weights(self, symbol: str | None) -> np.ndarray | None:
@@ -166,4 +215,4 @@ class JitLibrary:
         ]
         symbol = library.gemmc_kernel_symbol(handle).decode()
         entry, pack_b = library.gemmc_kernel_get_entry(handle), library.gemmc_kernel_get_pack_b(handle)
-        return Kernel(symbol, description, names, entry, pack_b or None, None, library)
+        return Kernel(symbol, description, names, entry, pack_b or None, library)

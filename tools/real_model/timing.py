@@ -15,13 +15,18 @@ def _sample(call: Callable[[], None], count: int) -> int:
     return time.process_time_ns() - start
 
 
-def median_ns(calls: list[Callable[[], None]]) -> list[float]:
-    """Nanoseconds of one call of each, the median of the rounds."""
+def rounds_ns(calls: list[Callable[[], None]], rounds: int) -> list[list[float]]:
+    """Nanoseconds of one call of each, in each round."""
     counts = []
     for call in calls:
         count = 1
         while (ns := _sample(call, count)) < SAMPLE_NS / 4:
             count *= 2
         counts.append(max(1, round(count * SAMPLE_NS / ns)))
-    samples = [[_sample(call, count) / count for call, count in zip(calls, counts)] for _ in range(ROUNDS)]
-    return [statistics.median(of_one) for of_one in zip(*samples)]
+    samples = [[_sample(call, count) / count for call, count in zip(calls, counts)] for _ in range(rounds)]
+    return [list(of_one) for of_one in zip(*samples)]
+
+
+def median_ns(calls: list[Callable[[], None]]) -> list[float]:
+    """Nanoseconds of one call of each, the median of the rounds."""
+    return [statistics.median(of_one) for of_one in rounds_ns(calls, ROUNDS)]

@@ -1,0 +1,75 @@
+#include "compiler/bundle/library_weights.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+#include "compiler/bundle/kernel_arguments.h"
+#include "core/loop_form.h"
+
+namespace gemmc {
+
+Expected<NodeWeights> LibraryWeights::add(const Node& node, const Artifact& artifact) {
+  NodeWeights result;
+  const auto keep = [](Expected<std::optional<size_t>> added, std::optional<size_t>& place) {
+    if (added) place = *added;
+    return added.status();
+  };
+  GEMMC_RETURN_IF_ERROR(keep(add_packed_b(node, artifact), result.packed_b));
+  const bool has_c = artifact.problem.c.has_value() && node.inputs.size() > 2;
+  if (has_c) GEMMC_RETURN_IF_ERROR(keep(add_dense(node.inputs[2].data.get(), artifact), result.c));
+  for (size_t i = 0; i < node.epilogue.size(); ++i) {
+    if (operand_kind(node.epilogue[i]) == EpilogueOperandKind::kNone) continue;
+    std::optional<size_t>& place = result.epilogue.emplace_back();
+    const Tensor* const values = i < node.epilogue_data.size() ? node.epilogue_data[i].get() : nullptr;
+    GEMMC_RETURN_IF_ERROR(keep(add_dense(values, artifact), place));
+  }
+  return result;
+}
+
+Expected<std::optional<size_t>> LibraryWeights::add_packed_b(const Node& node, const Artifact& artifact) {
+  const std::optional<PackedPanels> panels = packed_b(artifact);
+  const Tensor* const b = node.inputs.at(1).data.get();
+  if (!panels || b == nullptr) return std::optional<size_t>();
+  const Problem& problem = artifact.problem;
+  const LoopForm form = loop_form(problem);
+  const size_t element_bytes = size_bytes(problem.dtype);
+  if (b->dtype != problem.dtype || b->bytes.size() != static_cast<uint64_t>(panels->n * panels->k) * element_bytes) {
+    return Status::internal(fmt::format("B has {} bytes of {}; expected: {} x {} of {}", b->bytes.size(),
+                                        name(b->dtype), panels->k, panels->n, name(problem.dtype)));
+  }
+  // Values come dense, in the order of the node's shape, so the kernel's strides are theirs.
+  return std::optional(
+      add_once(problem.dtype, pack(*panels, element_bytes, b->bytes.data(), *form.b.row.static_value(),
+                                   *form.b.col.static_value())));
+}
+
+Expected<std::optional<size_t>> LibraryWeights::add_dense(const Tensor* values, const Artifact& artifact) {
+  if (values == nullptr) return std::optional<size_t>();
+  if (values->dtype != artifact.problem.dtype) {
+    return Status::internal(
+        fmt::format("a constant of {} for a kernel of {}", name(values->dtype), name(artifact.problem.dtype)));
+  }
+  return std::optional(add_once(values->dtype, values->bytes));
+}
+
+size_t LibraryWeights::add_once(DType dtype, std::vector<uint8_t> bytes) {
+  const size_t hash = std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const auto [begin, end] = index_of_hash_.equal_range(hash);
+  for (auto known = begin; known != end; ++known) {
+    const Weights& weights = weights_[known->second];
+    if (weights.dtype == dtype && weights.bytes == bytes) return known->second;
+  }
+  index_of_hash_.emplace(hash, weights_.size());
+  weights_.push_back({"", dtype, std::move(bytes)});
+  return weights_.size() - 1;
+}
+
+std::vector<Weights> LibraryWeights::take(const std::string& bundle_name) {
+  for (size_t i = 0; i < weights_.size(); ++i) weights_[i].symbol = fmt::format("{}_w{}", bundle_name, i);
+  index_of_hash_.clear();
+  return std::exchange(weights_, {});
+}
+
+}  // namespace gemmc

@@ -1,0 +1,111 @@
+"""The tables of tools/compare-models: the distinct products of each model, and one line for each model."""
+
+import dataclasses
+
+import numpy as np
+
+KINDS = ("ONNX Runtime", "sizes known", "run-time sizes")
+
+
+@dataclasses.dataclass
+class ProductResult:
+    """Nodes with equal kernels and shapes; the first is timed."""
+
+    node: str
+    a_shape: tuple[int, ...]
+    b_shape: tuple[int, ...]
+    steps: list[str]
+    count: int = 0
+    # The largest difference from float64, as a share of the documented one, of each of KINDS.
+    differences: list[float] = dataclasses.field(default_factory=lambda: [0.0] * len(KINDS))
+    # Nanoseconds of one call in each round, without what an empty call costs.
+    runtime_ns: np.ndarray | None = None
+    ours_ns: list[np.ndarray] = dataclasses.field(default_factory=list)
+
+    def add(self, differences: list[float]) -> None:
+        self.count += 1
+        self.differences = [max(pair) for pair in zip(self.differences, differences, strict=True)]
+
+    @property
+    def shape(self) -> str:
+        m, k = ([1, *self.a_shape])[-2:]
+        n = self.b_shape[-1]
+        if len(self.b_shape) <= 2:
+            return f"{int(np.prod(self.a_shape)) // k} x {n} x {k}"
+        return f"{int(np.prod(self.a_shape[:-2]))} of {m} x {n} x {k}"
+
+    @property
+    def operations(self) -> int:
+        return 2 * int(np.prod(self.a_shape)) * self.b_shape[-1]
+
+
+@dataclasses.dataclass
+class ModelResult:
+    model: str
+    binding: str
+    node_count: int
+    refusals: list[str]
+    products: list[ProductResult] = dataclasses.field(default_factory=list)
+    empty_ns: list[float] = dataclasses.field(default_factory=list)  # a call of ONNX Runtime, and of a kernel
+    failures: list[str] = dataclasses.field(default_factory=list)
+
+
+def _ratio_text(over: np.ndarray, under: np.ndarray) -> str:
+    """"1.23 (1.20-1.27)": the median of the rounds' ratios and the middle half of them."""
+    low, middle, high = np.percentile(over / under, [25, 50, 75])
+    return f"{middle:.2f} ({low:.2f}-{high:.2f})"
+
+
+def _print_aligned(rows: list[tuple[str, ...]], left_columns: int) -> None:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        cells = [c.ljust(w) if i < left_columns else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))]
+        print("  ".join(cells).rstrip())
+
+
+def print_products(result: ModelResult) -> None:
+    print(f"\n{result.model}, {result.binding}: {result.node_count} products, {len(result.refusals)} refused", flush=True)
+    for refusal in result.refusals:
+        print(f"  refused: {refusal}")
+    if not result.products:
+        return
+    rows = [("node", "nodes", "product", "epilogue", "ORT us", "known us", "run-time us", "known x", "run-time x", "GFLOP/s", "ORT err", "err")]
+    for product in result.products:
+        ns = [float(np.median(of_one)) for of_one in (product.runtime_ns, *product.ours_ns)]
+        rows.append(
+            (
+                product.node[-40:],
+                str(product.count),
+                product.shape,
+                " ".join(product.steps) or "-",
+                *(f"{one / 1000:.2f}" for one in ns),
+                *(_ratio_text(product.runtime_ns, of_one) for of_one in product.ours_ns),
+                f"{product.operations / ns[1]:.1f}",
+                f"{product.differences[0]:.2f}",
+                f"{max(product.differences[1:]):.2f}",
+            )
+        )
+    _print_aligned([tuple(row) for row in rows], 4)
+    print(f"  taken off each time: {result.empty_ns[0] / 1000:.2f} us of an empty run of ONNX Runtime, {result.empty_ns[1] / 1000:.2f} us of a refused call")
+
+
+def print_models(results: list[ModelResult]) -> None:
+    rows = [("model", "run with", "products", "ORT us", "known us", "run-time us", "known x", "run-time x")]
+    for result in results:
+        if not result.products:
+            rows.append((result.model, result.binding, f"0 ({len(result.refusals)} refused)", *("-" for _ in range(5))))
+            continue
+        sums = [
+            sum(product.count * samples for product, samples in zip(result.products, column))
+            for column in zip(*([product.runtime_ns, *product.ours_ns] for product in result.products))
+        ]
+        rows.append(
+            (
+                result.model,
+                result.binding,
+                str(result.node_count),
+                *(f"{float(np.median(one)) / 1000:.1f}" for one in sums),
+                *(_ratio_text(sums[0], one) for one in sums[1:]),
+            )
+        )
+    _print_aligned(rows, 3)

@@ -1,6 +1,8 @@
 // The general family: one block of the product per call, with run-time sizes; pipelines.h has the functions' contract.
 // Regions that are not whole vectors or panels are separate updates, so that nothing is masked and no operand is read
 // or written outside its bounds.
+#include <functional>
+
 #include "compiler/halide_families.h"
 #include "compiler/halide_numeric.h"
 #include "compiler/pipelines.h"
@@ -96,87 +98,137 @@ struct GeneralBuilder {
     buffer.dim(3).set_min(0).set_stride(schedule.nc * schedule.mr);
   }
 
-  HalideFunction multiply() const {
-    const int nr = schedule.nr, mr = schedule.mr;
-    const bool is_converted = converts_a(problem.dtype);
-    ImageParam a(summed_or_stored(), 2, "A"), b(summed, 3, "Bp"), before(summed, 4, "before");
-    Halide::Param<bool> first("first");
-    if (is_converted) {
-      a.dim(1).set_stride(schedule.kc);
+  // What a block's products are made of, and the sums of the K blocks before.
+  struct Factors {
+    ImageParam a, b, before;
+    Halide::Param<bool> first;
+    Expr mb() const { return a.dim(1).extent(); }
+    Expr kb() const { return a.dim(0).extent(); }
+  };
+
+  Factors factors() const {
+    Factors f{ImageParam(converts_a(problem.dtype) ? summed : stored, 2, "A"), ImageParam(summed, 3, "Bp"),
+              ImageParam(summed, 4, "before"), Halide::Param<bool>("first")};
+    if (converts_a(problem.dtype)) {
+      f.a.dim(1).set_stride(schedule.kc);
     } else {
-      declare_stride(a.dim(0), form.a.col);
-      declare_stride(a.dim(1), form.a.row);
+      declare_stride(f.a.dim(0), form.a.col);
+      declare_stride(f.a.dim(1), form.a.row);
     }
-    b.dim(0).set_bounds(0, nr);
-    b.dim(1).set_min(0).set_stride(nr);
-    b.dim(2).set_min(0).set_stride(nr * schedule.kc);
-    declare_accumulators(before);
-
-    const Expr kb = a.dim(0).extent(), mb = a.dim(1).extent();
-    Func tile("tile"), acc("acc");
-    Var x("x"), r("r"), panel("panel"), strip("strip"), xi("xi");
-    RDom products(0, kb, "k");
-    // The last strip of rows may reach past the block: its surplus rows repeat the last one and are never stored in Y.
-    const Expr row = Halide::min(strip * mr + r, mb - 1);
-    const Expr a_element = is_converted ? a(products, row) : numeric.to_accumulator(a(products, row));
-    tile(x, r, panel, strip) = select(first, Halide::cast(summed, 0), before(x, r, panel, strip));
-    tile(x, r, panel, strip) = numeric.multiply_add(tile(x, r, panel, strip), a_element, b(x, products, panel));
-    acc(x, r, panel, strip) = tile(x, r, panel, strip);
-
-    acc.bound(x, 0, nr).bound(r, 0, mr);
-    acc.reorder(x, r, strip, panel).vectorize(x, schedule.lanes).unroll(x).unroll(r);
-    tile.compute_at(acc, strip).store_in(Halide::MemoryType::Register);
-    tile.vectorize(x, schedule.lanes).unroll(x).unroll(r);
-    tile.update().split(x, x, xi, schedule.lanes).reorder(xi, x, r, products).vectorize(xi).unroll(x).unroll(r);
-    declare_accumulators(acc.output_buffer());
-    return {"multiply", {a, b, before, first}, acc};
+    f.b.dim(0).set_bounds(0, schedule.nr);
+    f.b.dim(1).set_min(0).set_stride(schedule.nr);
+    f.b.dim(2).set_min(0).set_stride(schedule.nr * schedule.kc);
+    declare_accumulators(f.before);
+    return f;
   }
 
+  // Columns of one panel: all, one vector, or less of one.
+  struct Piece {
+    int width;          // of the sums
+    Expr panel, start;  // in the panel
+  };
+  using PieceOf = std::function<Piece(const Expr& index)>;
+
+  // sums(x, r, index, strip) of the columns piece_of(index), in registers or on the stack.
+  Func strip_sums(const Factors& f, const PieceOf& piece_of, const std::string& suffix) const {
+    Func sums("sums" + suffix);
+    Var x("x"), r("r"), index("index"), strip("strip"), xi("xi"), xo("xo");
+    RDom products(0, f.kb(), "k" + suffix);
+    const Piece piece = piece_of(index);
+    // The last strip of rows may reach past the block: its surplus rows repeat the last one and are never stored in Y.
+    const Expr row = Halide::min(strip * schedule.mr + r, f.mb() - 1);
+    const Expr a_element = converts_a(problem.dtype) ? f.a(products, row) : numeric.to_accumulator(f.a(products, row));
+    sums(x, r, index, strip) =
+        select(f.first, Halide::cast(summed, 0), f.before(piece.start + x, r, piece.panel, strip));
+    sums(x, r, index, strip) =
+        numeric.multiply_add(sums(x, r, index, strip), a_element, f.b(piece.start + x, products, piece.panel));
+    sums.bound(x, 0, piece.width).bound(r, 0, schedule.mr);
+    sums.vectorize(x, schedule.lanes).unroll(x).unroll(r);
+    sums.update().split(x, xo, xi, schedule.lanes).reorder(xi, xo, r, products).vectorize(xi).unroll(xo).unroll(r);
+    return sums;
+  }
+
+  // A K block that is not the last one.
+  HalideFunction multiply() const {
+    const Factors f = factors();
+    const PieceOf whole_panel = [this](const Expr& index) { return Piece{schedule.nr, index, 0}; };
+    Func after("after"), sums = strip_sums(f, whole_panel, "");
+    Var x("x"), r("r"), panel("panel"), strip("strip");
+    after(x, r, panel, strip) = sums(x, r, panel, strip);
+    after.bound(x, 0, schedule.nr).bound(r, 0, schedule.mr);
+    after.reorder(x, r, strip, panel).vectorize(x, schedule.lanes).unroll(x).unroll(r);
+    sums.compute_at(after, strip).store_in(Halide::MemoryType::Register);
+    declare_accumulators(after.output_buffer());
+    return {"multiply", {f.a, f.b, f.before, f.first}, after};
+  }
+
+  // The last K block: its sums become elements of Y without being stored.
   HalideFunction finish() const {
-    const int nr = schedule.nr, mr = schedule.mr, lanes = schedule.lanes, vectors = nr / lanes;
-    ImageParam acc(summed, 4, "acc");
-    declare_accumulators(acc);
+    const int nr = schedule.nr, mr = schedule.mr, lanes = schedule.lanes;
+    const Factors f = factors();
     Func y("Y");
-    Var x("x"), r("r");
-    y(x, r) = Halide::undef(stored);
+    Var column("column"), row("row");
+    y(column, row) = Halide::undef(stored);
     Halide::OutputImageParam out = y.output_buffer();
     declare_stride(out.dim(0), form.y.col);
     declare_stride(out.dim(1), form.y.row);
-    const Expr nb = out.dim(0).extent(), mb = out.dim(1).extent();
     std::vector<std::pair<Halide::OutputImageParam, StrideExpr>> buffers = {{out, form.y.col}};
     const std::vector<AddedOperand> added = added_operands(form, stored);
     for (const AddedOperand& operand : added) buffers.push_back({operand.buffer, operand.strides.col});
-    const auto element = [&](const Expr& in_panel, const Expr& panel, const Expr& column, const Expr& row) {
-      return numeric.finish(acc(in_panel, row % mr, panel, row / mr), elements_at(added, column, row));
+    const Expr nb = out.dim(0).extent(), panels = nb / nr, last_panel_vectors = nb % nr / lanes;
+
+    int updates = 0;
+    // `count` pieces, of which `stored_columns` exist.
+    const auto add_pieces = [&](const Expr& count, const Expr& stored_columns, const PieceOf& piece_of) {
+      const std::string suffix = std::to_string(updates);
+      Func sums = strip_sums(f, piece_of, suffix);
+      RDom at({{0, stored_columns}, {0, mr}, {0, (f.mb() + mr - 1) / mr}, {0, count}}, "at" + suffix);
+      const RVar x = at[0], r = at[1], strip = at[2], index = at[3];
+      const Piece piece = piece_of(index);
+      const Expr y_column = piece.panel * nr + piece.start + x, y_row = strip * mr + r;
+      at.where(y_row < f.mb());
+      y(y_column, y_row) = numeric.finish(sums(x, r, index, strip), elements_at(added, y_column, y_row));
+      Halide::Stage store = y.update(updates++);
+      store.allow_race_conditions().unroll(r);
+      const bool is_whole = Halide::Internal::is_const(stored_columns);
+      if (is_whole) {
+        RVar xi("xi"), xo("xo");
+        store.split(x, xo, xi, lanes).vectorize(xi).unroll(xo);
+        specialize_unit_stride(store, buffers);
+      }
+      sums.compute_at(y, strip).store_in(is_whole ? Halide::MemoryType::Register : Halide::MemoryType::Stack);
     };
-
-    RDom whole({{0, lanes}, {0, nb / lanes}, {0, mb}}, "whole");
-    const Expr column = whole.y * lanes + whole.x;
-    y(column, whole.z) = element(whole.y % vectors * lanes + whole.x, whole.y / vectors, column, whole.z);
-    Halide::Stage whole_stage = y.update(0);
-    whole_stage.allow_race_conditions().vectorize(whole.x);
-    specialize_unit_stride(whole_stage, buffers);
-    RDom rest({{0, nb % lanes}, {0, mb}}, "rest");
-    const Expr rest_column = nb / lanes * lanes + rest.x;
-    y(rest_column, rest.y) = element(rest_column % nr, rest_column / nr, rest_column, rest.y);
-    y.update(1).unscheduled();
-
-    std::vector<Halide::Argument> arguments = {acc};
+    add_pieces(panels, nr, [&](const Expr& index) { return Piece{nr, index, 0}; });
+    if (nr > lanes) {
+      add_pieces(last_panel_vectors, lanes, [&](const Expr& index) { return Piece{lanes, panels, index * lanes}; });
+    }
+    add_pieces(min(nb % lanes, 1), nb % lanes, [&](const Expr&) {
+      return Piece{lanes, panels, last_panel_vectors * lanes};
+    });
+    std::vector<Halide::Argument> arguments = {f.a, f.b, f.before, f.first};
     for (const AddedOperand& operand : added) arguments.push_back(operand.buffer);
     return {"finish", arguments, y};
   }
-
-  Halide::Type summed_or_stored() const { return converts_a(problem.dtype) ? summed : stored; }
 };
 
 }  // namespace
+
+bool may_need_many_blocks(const LoopForm& form, const Schedule& schedule) {
+  const auto may_be_long = [&](const StrideExpr& stride) {
+    const std::optional<int64_t> value = stride.static_value();
+    return !value || *value > longest_stride(schedule.kc) || *value < -longest_stride(schedule.kc);
+  };
+  const std::optional<int64_t> k = form.k.static_value();
+  return !k || *k > schedule.kc || (*k > 1 && (may_be_long(form.a.col) || may_be_long(form.b.row)));
+}
 
 bool converts_a(DType dtype) { return size_bytes(dtype) != size_bytes(accumulator(dtype)); }
 
 std::vector<HalideFunction> general_functions(const Problem& problem, const LoopForm& form, const Schedule& schedule,
                                               const Target& target) {
   const GeneralBuilder builder{problem, form, schedule, Numeric(problem, target)};
-  std::vector<HalideFunction> functions = {builder.pack_b(), builder.multiply(), builder.finish()};
+  std::vector<HalideFunction> functions = {builder.pack_b(), builder.finish()};
+  if (may_need_many_blocks(form, schedule)) functions.push_back(builder.multiply());
   if (converts_a(problem.dtype)) functions.push_back(builder.convert_a());
   return functions;
 }

@@ -3,29 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <limits>
-#include <numbers>
 #include <optional>
 #include <span>
-#include <utility>
 
-#include "compiler/onnx_elements.h"
+#include "compiler/onnx_activation.h"
 #include "core/text.h"
+#include "onnx.pb.h"
 
 namespace gemmc {
 namespace {
 
-constexpr std::string_view kOperators[] = {"Add",     "Mul",  "Div",       "Relu", "LeakyRelu", "Clip",
-                                           "Sigmoid", "Tanh", "HardSwish", "Gelu", "Erf"};
-
-// Exporters write sqrt 2 and its inverse in the model's type.
-constexpr double kConstantTolerance = 1e-3;
-
-bool is_op(const GraphStep* step, std::string_view op_type) {
-  return step != nullptr && step->op.node->op_type() == op_type;
-}
+constexpr std::string_view kOperators[] = {"Add",     "Mul",  "Relu",      "LeakyRelu", "Clip",
+                                           "Sigmoid", "Tanh", "HardSwish", "Gelu"};
 
 class Chain {
  public:
@@ -55,11 +45,16 @@ class Chain {
       const GraphStep* step = sole_reader(value);
       return step == nullptr ? ends(std::string(value.consumers[0].op_type)) : take(*step);
     }
-    if (value.consumers.size() == 2) {
-      const Expected<bool> is_pattern = take_pattern(value);
-      if (!is_pattern || *is_pattern) return is_pattern;
-    }
+    const Expected<bool> is_activation = take_activation();
+    if (!is_activation || *is_activation) return is_activation;
     return ends(fmt::format("{} nodes read it", value.consumers.size()));
+  }
+
+  // Several nodes that compute one activation.
+  Expected<bool> take_activation() {
+    const Expected<std::optional<Activation>> activation = find_activation(*fusion_.result, product_.graph, files_);
+    if (!activation) return activation.status();
+    return *activation && add({.op = (*activation)->op, .axis = "", .name = ""}, (*activation)->steps);
   }
 
   bool ends(std::string reason) {
@@ -100,7 +95,10 @@ class Chain {
       taken.op = "clip";
       taken.values = **bounds;
     }
-    if (taken.op.empty()) return ends(op_type);
+    if (taken.op.empty()) {
+      const Expected<bool> is_activation = take_activation();
+      return !is_activation || *is_activation ? is_activation : ends(op_type);
+    }
     return add(std::move(taken), {&step});
   }
 
@@ -156,92 +154,6 @@ class Chain {
     return true;
   }
 
-  // Two nodes read the value and meet again.
-  Expected<bool> take_pattern(const Value& value) {
-    const GraphStep* first = in_this_graph(value.consumers[0].step);
-    const GraphStep* second = in_this_graph(value.consumers[1].step);
-    if (first == nullptr || second == nullptr || first == second) return false;
-    for (const auto& [inner, outer] : {std::pair(first, second), std::pair(second, first)}) {
-      if (is_op(inner, "Sigmoid") && is_op(outer, "Mul") && sole_reader(*inner->output) == outer) {
-        return add({.op = "silu", .axis = "", .name = ""}, {inner, outer});
-      }
-      const Expected<bool> is_gelu = take_gelu(value, *inner, *outer);
-      if (!is_gelu || *is_gelu) return is_gelu;
-    }
-    return false;
-  }
-
-  // `scaled` begins Erf(value / sqrt 2), `outer` is the product with value, or half of value.
-  Expected<bool> take_gelu(const Value& value, const GraphStep& scaled, const GraphStep& outer) {
-    const Expected<bool> is_over_root = is_scaled_by(scaled, value, 1 / std::numbers::sqrt2);
-    if (!is_over_root || !*is_over_root) return is_over_root;
-    const GraphStep* erf = sole_reader(*scaled.output);
-    if (!is_op(erf, "Erf")) return false;
-    const GraphStep* sum = sole_reader(*erf->output);
-    if (!is_op(sum, "Add")) return false;
-    const Expected<bool> adds_one = has_constant(*sum, *erf->output, 1);
-    if (!adds_one || !*adds_one) return adds_one;
-    const GraphStep* next = sole_reader(*sum->output);
-    if (!is_op(next, "Mul")) return false;
-    std::vector<const GraphStep*> replaced = {&scaled, erf, sum};
-
-    // (value * (1 + erf)) / 2
-    if (next == &outer) {
-      const GraphStep* half = sole_reader(*outer.output);
-      if (half == nullptr) return false;
-      const Expected<bool> is_half = is_scaled_by(*half, *outer.output, 0.5);
-      if (!is_half || !*is_half) return is_half;
-      replaced.insert(replaced.end(), {&outer, half});
-      return add({.op = "gelu", .axis = "", .name = ""}, replaced);
-    }
-    // (value / 2) * (1 + erf)
-    const Expected<bool> is_half_value = is_scaled_by(outer, value, 0.5);
-    if (!is_half_value) return is_half_value;
-    if (*is_half_value && sole_reader(*outer.output) == next) {
-      replaced.insert(replaced.end(), {&outer, next});
-      return add({.op = "gelu", .axis = "", .name = ""}, replaced);
-    }
-    // value * ((1 + erf) / 2)
-    const Expected<bool> is_half_sum = is_scaled_by(*next, *sum->output, 0.5);
-    if (!is_half_sum || !*is_half_sum) return is_half_sum;
-    if (!is_op(&outer, "Mul") || sole_reader(*next->output) != &outer) return false;
-    replaced.insert(replaced.end(), {next, &outer});
-    return add({.op = "gelu", .axis = "", .name = ""}, replaced);
-  }
-
-  // value * factor, written as a Mul or a Div.
-  Expected<bool> is_scaled_by(const GraphStep& step, const Value& value, double factor) {
-    if (is_op(&step, "Mul")) return has_constant(step, value, factor);
-    if (!is_op(&step, "Div") || step.inputs.size() != 2 || step.inputs[0] != &value) return false;
-    return has_constant(step, value, 1 / factor);
-  }
-
-  // Whether the operand beside `value` is one number, about this one.
-  Expected<bool> has_constant(const GraphStep& step, const Value& value, double expected) {
-    const Value* other = other_input(step, value);
-    if (other == nullptr) return false;
-    const Expected<std::optional<double>> found = scalar(*other);
-    if (!found) return found.status();
-    return *found && std::abs(**found - expected) <= kConstantTolerance * expected;
-  }
-
-  // The value of a constant of one element; nothing where it is none, or is not known.
-  Expected<std::optional<double>> scalar(const Value& value) {
-    std::optional<double> number;
-    if (value.constant == nullptr || element_count(value.constant->dims) != 1) return number;
-    const Expected<OnnxTensor> tensor = evaluate(*value.constant, files_);
-    // Also where external data is not there: what only lists a model does not need it.
-    const bool is_wrong = !tensor && tensor.status().code() == StatusCode::kInvalidArgument;
-    if (is_wrong) return tensor.status();
-    if (!tensor) return number;
-    visit_element_type(tensor->type, [&]<typename T>(T element) {
-      if (tensor->bytes.size() != sizeof element) return;
-      std::memcpy(&element, tensor->bytes.data(), sizeof element);
-      number = static_cast<double>(widen(element));
-    });
-    return number;
-  }
-
   // Inputs from version 11 on, attributes before.
   Expected<std::optional<std::vector<float>>> clip_bounds(const GraphStep& step) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -251,7 +163,7 @@ class Chain {
       if (const ::onnx::AttributeProto* given = step.op.attribute(kAttributes[i])) bounds[i] = given->f();
       const Value* input = i + 1 < step.inputs.size() ? step.inputs[i + 1] : nullptr;
       if (input == nullptr) continue;
-      const Expected<std::optional<double>> bound = scalar(*input);
+      const Expected<std::optional<double>> bound = scalar_constant(*input, files_);
       if (!bound) return bound.status();
       if (!*bound) return std::optional<std::vector<float>>();
       bounds[i] = static_cast<float>(**bound);
@@ -268,7 +180,8 @@ class Chain {
 
 bool may_be_fused(const OnnxOp& op) {
   return op.is_standard() &&
-         std::find(std::begin(kOperators), std::end(kOperators), op.node->op_type()) != std::end(kOperators);
+         (is_elementwise(op.node->op_type()) ||
+          std::find(std::begin(kOperators), std::end(kOperators), op.node->op_type()) != std::end(kOperators));
 }
 
 Expected<Fusion> find_fusion(const FoundNode& product, ModelFiles& files) { return Chain(product, files).run(); }

@@ -3,7 +3,7 @@
 //
 // Flow: FoundNode -> **Fusion** -> ModelNode -> `gemmc list`, `gemmc build --fuse`. Operators: Add and Mul of one
 // number, of one for each column, or of the product's shape; Relu, LeakyRelu, Clip, Sigmoid, Tanh, HardSwish, Gelu; and
-// what exporters write for SiLU, x Sigmoid(x), and for GELU, x (1 + Erf(x / sqrt 2)) / 2 in any order.
+// what exporters write of other operators for one of these or for SiLU (onnx_activation.h).
 #pragma once
 
 #include <string>

@@ -31,9 +31,9 @@ struct ModelNode {
   struct Fusable {
     std::vector<EpilogueStep> epilogue;                        // operands are named as their tensors
     std::vector<std::shared_ptr<const Tensor>> epilogue_data;  // see Node
-    std::vector<std::string> replaces;   // the names of the nodes
-    std::string output;                  // the tensor that the product computes then
-    std::string end;                     // why no more is taken in, "Softmax"
+    std::vector<std::string> replaces;                         // the names of the nodes
+    std::string output;                                        // the tensor that the product computes then
+    std::string end;                                           // why no more is taken in, "Softmax"
   };
   Fusable fusable;
   // Operator types that read the result, in the model's order: "Add(constant)" where the other operand is one.
@@ -46,8 +46,8 @@ struct Model {
   std::vector<std::string> runtime_dims;  // every symbolic dimension that occurs in the nodes' shapes, sorted
 };
 
-// Whether NodeInput::data and Node::epilogue_data are filled. Without it the weights are neither read nor evaluated: the time and the memory of
-// what only asks for shapes.
+// Whether NodeInput::data and Node::epilogue_data are filled. Without it the weights are neither read nor evaluated:
+// the time and the memory of what only asks for shapes.
 enum class ConstantValues { kRead, kSkip };
 
 // `bindings`: symbolic dimension -> size, for the whole model. A binding whose name occurs nowhere in the model is

@@ -12,8 +12,10 @@
 // kGeneral has functions over one block, mb <= mc rows, nb <= nc columns, kb <= kc products, with run-time sizes:
 //   pack_b(B (nb, kb), Bp (nr, kb, panels of nc))     Bp holds B's columns in panels of nr; columns past nb are not set
 //   convert_a(A (kb, mb), Ac (kb, mb))                only for 16-bit types: to accumulators, row stride kc
-//   multiply(A or Ac (kb, mb), Bp, acc (nr, mr, nc/nr, mc/mr), first, acc)   adds the products; from zero where first
-//   finish(acc, [C (nb, mb)], [E... (nb, mb)], Y (nb, mb))   alpha, beta, C, epilogue, rounding
+//   multiply(A or Ac (kb, mb), Bp, acc (nr, mr, nc/nr, mc/mr), first, acc)   adds the products; from zero where first;
+//                                                      of every K block but the last, so not where there is only one
+//   finish(A or Ac, Bp, acc, first, [C (nb, mb)], [E... (nb, mb)], Y (nb, mb))   the products of the last K block, then
+//                                                      alpha, beta, C, epilogue, rounding
 // The accumulator block has static strides 1, nr, nr*mr, mr*nc. Rows and columns past the block hold anything.
 #pragma once
 
@@ -41,6 +43,12 @@ Expected<std::vector<Pipeline>> build_pipelines(const Problem& problem, const Sc
 // The heights of register tiles that some M can need of a kTiled schedule, tallest first. M rows are split evenly over
 // T = ceil(M / mr) tiles: M - T * (h - 1) of them have h = ceil(M / T) rows, which lie first, the others one less.
 std::vector<int> tile_heights(const SizeExpr& m, const Schedule& schedule);
+
+// Halide's indices are 32-bit: along a dimension with a longer stride, a block of so many elements shrinks to one.
+constexpr int64_t longest_stride(int block) { return (int64_t{1} << 30) / block; }
+
+// Whether a kGeneral schedule may need more than one block of products, and so multiply.
+bool may_need_many_blocks(const LoopForm& form, const Schedule& schedule);
 
 // Whether the general family of this type needs convert_a.
 bool converts_a(DType dtype);

@@ -368,13 +368,11 @@ class ThunkBuilder {
     call(fmt::format("tiled_{}", height), arguments);
   }
 
-  // Halide's indices are 32-bit: where a stride is so long that an index inside the block could overflow, the block
-  // shrinks to one along that dimension, and the stride no longer matters.
+  // One where a stride is so long that an index inside the block could overflow: then the stride no longer matters.
   Value* block_size(int wanted, const std::vector<Value*>& strides) {
-    constexpr int64_t kIndexLimit = int64_t{1} << 30;
     Value* is_long = builder_.getFalse();
+    const int64_t limit = longest_stride(wanted);
     for (Value* stride : strides) {
-      const int64_t limit = kIndexLimit / wanted;
       Value* shifted = builder_.CreateAdd(stride, i64(limit));
       is_long = builder_.CreateOr(is_long, builder_.CreateICmpUGT(shifted, i64(2 * limit)));
     }
@@ -411,8 +409,13 @@ class ThunkBuilder {
     Value* kc = block_size(s.kc, {a.col, b.row});
     const bool converts = converts_a(problem_.dtype);
     Value* packed = scratch(int64_t{s.kc} * s.nc);
-    Value* sums = scratch(int64_t{s.mc} * s.nc);
+    const bool may_need_sums = may_need_many_blocks(form_, s);
+    Value* sums = scratch(may_need_sums ? int64_t{s.mc} * s.nc : 1);
     Value* converted = converts ? scratch(int64_t{s.mc} * s.kc) : nullptr;
+
+    // The first product of the last K block. kc shrinks only where strides are long.
+    Value* last_k0 = builder_.CreateMul(builder_.CreateUDiv(builder_.CreateSub(k_, non_zero(k_)), kc), kc);
+    Value* has_one_block = builder_.CreateICmpEQ(last_k0, i64(0));
 
     emit_loop(builder_, n_, nc, [&](Value* n0) {
       Value* nb = block_extent(n_, n0, nc);
@@ -423,26 +426,35 @@ class ThunkBuilder {
                          builder_.CreateAdd(builder_.CreateMul(row, matrix.row), builder_.CreateMul(col, matrix.col)));
         };
         Value* panels = tiles(nb, s.nr);
-        const std::vector<BufferDim> sum_dims = {{i64(s.nr), i64(1)},
+        Value* sum_buffer = buffers_.make(sums, {{i64(s.nr), i64(1)},
                                                  {i64(s.mr), i64(s.nr)},
                                                  {panels, i64(int64_t{s.nr} * s.mr)},
-                                                 {tiles(mb, s.mr), i64(int64_t{s.nc} * s.mr)}};
-        emit_loop_at_least_once(builder_, k_, kc, [&](Value* k0) {
-          Value* kb = block_extent(k_, k0, kc);
+                                                 {tiles(mb, s.mr), i64(int64_t{s.nc} * s.mr)}});
+        // A and B of one block of products, as multiply and finish take them.
+        const auto factors = [&](Value* k0, Value* kb, Value* is_packed) {
           Value* packed_buffer =
               buffers_.make(packed, {{i64(s.nr), i64(1)}, {kb, i64(s.nr)}, {panels, i64(int64_t{s.nr} * s.kc)}});
-          call("pack_b", {buffers_.make(at(b, k0, n0), {{nb, b.col}, {kb, b.row}}), packed_buffer});
+          emit_if_not(is_packed, [&] {
+            call("pack_b", {buffers_.make(at(b, k0, n0), {{nb, b.col}, {kb, b.row}}), packed_buffer});
+          });
           Value* a_buffer = buffers_.make(at(a, m0, k0), {{kb, a.col}, {mb, a.row}});
           if (converts) {
             Value* converted_buffer = buffers_.make(converted, {{kb, i64(1)}, {mb, i64(s.kc)}});
             call("convert_a", {a_buffer, converted_buffer});
             a_buffer = converted_buffer;
           }
-          Value* is_first = builder_.CreateICmpEQ(k0, i64(0));
-          call("multiply",
-               {a_buffer, packed_buffer, buffers_.make(sums, sum_dims), is_first, buffers_.make(sums, sum_dims)});
-        });
-        std::vector<Value*> arguments = {buffers_.make(sums, sum_dims)};
+          return std::vector<Value*>{a_buffer, packed_buffer, sum_buffer, builder_.CreateICmpEQ(k0, i64(0))};
+        };
+        if (may_need_sums) {
+          emit_loop(builder_, last_k0, kc, [&](Value* k0) {
+            std::vector<Value*> arguments = factors(k0, kc, builder_.getFalse());
+            arguments.push_back(sum_buffer);
+            call("multiply", arguments);
+          });
+        }
+        // Packed once for all rows where there is one block.
+        Value* is_packed = builder_.CreateAnd(has_one_block, builder_.CreateICmpNE(m0, i64(0)));
+        std::vector<Value*> arguments = factors(last_k0, builder_.CreateSub(k_, last_k0), is_packed);
         for (const MatrixValues& matrix : added) {
           arguments.push_back(buffers_.make(at(matrix, m0, n0), {{nb, matrix.col}, {mb, matrix.row}}));
         }
@@ -450,6 +462,16 @@ class ThunkBuilder {
         call("finish", arguments);
       });
     });
+  }
+
+  // 1, or 0 for 0.
+  Value* non_zero(Value* value) {
+    return builder_.CreateZExt(builder_.CreateICmpNE(value, i64(0)), builder_.getInt64Ty());
+  }
+
+  void emit_if_not(Value* condition, const std::function<void()>& body) {
+    Value* times = builder_.CreateSelect(condition, i64(0), i64(1));
+    emit_loop(builder_, times, i64(1), [&](Value*) { body(); });
   }
 
   llvm::Module& module_;

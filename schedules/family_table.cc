@@ -114,6 +114,12 @@ constexpr FamilyRow kFamilies[] = {
     {Family::kGeneral, true, never, never},
 };
 
+// The most rows of a strip where `rows` are split over as few strips of at most `most` as possible.
+int64_t split_evenly(int64_t rows, int64_t most) {
+  const int64_t strips = (rows + most - 1) / most;
+  return (rows + strips - 1) / strips;
+}
+
 int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 }  // namespace
@@ -166,12 +172,16 @@ Schedule heuristic_schedule(Family family, const Problem& problem, const Target&
     schedule.mc = static_cast<int>(tiles) * schedule.mr;
   }
   if (family == Family::kGeneral) {
-    // Square blocks of C, so that packing costs A and B alike; K blocks just long enough to hide the reloading of
-    // accumulators. All three blocks together stay within the L2 cache and the stack budget.
-    const int block = bytes == 8 ? 60 : 90;
-    schedule.mc = round_up(block, schedule.mr);
-    schedule.nc = round_up(block, schedule.nr);
-    schedule.kc = bytes == 8 ? 48 : 64;
+    // A packed block of B fills the L1 cache's size, with few columns, so that K blocks are long and most products have
+    // one; many rows then pay for its packing. Of operands that are converted the rows too are kept on the stack.
+    constexpr int kPackedBytes = 32 * 1024, kPackedColumns = 32;
+    const bool copies_a = size_bytes(problem.dtype) != size_bytes(accumulator_type);
+    const int64_t m = loop_form(problem).m.static_value().value_or(0);
+    // Rows of a strip that do not exist are computed all the same.
+    if (m > 0) schedule.mr = static_cast<int>(split_evenly(m, schedule.mr));
+    schedule.mc = round_up(copies_a ? 40 : 180, schedule.mr);
+    schedule.nc = schedule.nr * std::max(1, kPackedColumns / schedule.nr);
+    schedule.kc = kPackedBytes / (schedule.nc * bytes) / 8 * 8;
   }
   return schedule;
 }

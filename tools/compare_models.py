@@ -12,7 +12,7 @@ import urllib.parse
 
 import numpy as np
 import onnxruntime
-from real_model import agreement, timing, workload
+from real_model import agreement, epilogue_cost, timing, workload
 from real_model.command import Programs
 from real_model.errors import DemoError
 from real_model.kernels import AheadOfTimeLibrary, BoundCall, Kernel, Operands
@@ -184,6 +184,7 @@ def main() -> int:
     parser.add_argument("--models", type=pathlib.Path, default=ROOT / "build/models", help="folder of the models")
     parser.add_argument("--only", help="a model's name")
     parser.add_argument("--rounds", type=int, default=15, help="how often each call is measured")
+    parser.add_argument("--epilogues", action="store_true", help="also what each step of an epilogue costs")
     options = parser.parse_args()
     failures = []
     try:
@@ -199,6 +200,8 @@ def main() -> int:
         cpu, peak = programs.float32_peak()
         print(f"\n{cpu}, one thread, {peak:.0f} GFLOP/s float32 peak; ONNX Runtime {onnxruntime.__version__}\n")
         print_models(results)
+        if options.epilogues:
+            epilogue_cost.print_costs(options.build / "lib" / "libgemmc.so", options.rounds)
         failures = [failure for result in results for failure in result.failures]
     except DemoError as error:
         failures = [str(error)]

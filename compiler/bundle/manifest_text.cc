@@ -41,8 +41,8 @@ Json node_json(const Bundle& bundle, const BundleNode& node) {
   Json epilogue = Json::array();
   for (size_t i = 0; i < node.epilogue.size(); ++i) {
     const bool is_known = i < node.weights.epilogue.size();
-    epilogue.push_back({{"tensor", node.epilogue[i]},
-                        {"weights", is_known ? symbol_json(bundle, node.weights.epilogue[i]) : Json()}});
+    epilogue.push_back(
+        {{"tensor", node.epilogue[i]}, {"weights", is_known ? symbol_json(bundle, node.weights.epilogue[i]) : Json()}});
   }
   return {{"name", node.name},
           {"graph_path", node.graph_path},

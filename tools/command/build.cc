@@ -127,10 +127,10 @@ class Builder {
         const SourceNode& node = source_.nodes[kernel.nodes[j]];
         Expected<NodeWeights> weights = node.node ? weights_.add(*node.node, *artifact) : NodeWeights();
         if (!weights) return weights.status().with_node(node.name);
-        served.emplace_back(kernel.nodes[j], BundleNode{node.name, node.output, print_problem(*node.problem),
-                                                        node.graph_path, bundle.artifacts.size(), kernel.dim_names[j],
-                                                        node.notes, operand_names(node), *std::move(weights),
-                                                        node.replaces});
+        served.emplace_back(
+            kernel.nodes[j],
+            BundleNode{node.name, node.output, print_problem(*node.problem), node.graph_path, bundle.artifacts.size(),
+                       kernel.dim_names[j], node.notes, operand_names(node), *std::move(weights), node.replaces});
       }
       bundle.artifacts.push_back(*std::move(artifact));
     }
@@ -221,8 +221,9 @@ Verb add_build(CLI::App& app) {
   add_given(*verb, "--name", options->name, "Name of the libraries, the header and, if it is one, the kernel");
   options->kernel.add_compilation(*verb, kDefaultTarget);
   verb->add_flag("--fuse", options->fuse, "Take in the nodes of a model that `gemmc list` calls fusable");
-  verb->add_option("--weights", options->weights,
-                   "Constant operands whose values are known, B packed: embed (in the library), file (beside it), none");
+  verb->add_option(
+      "--weights", options->weights,
+      "Constant operands whose values are known, B packed: embed (in the library), file (beside it), none");
   verb->add_flag("--json", options->as_json, "For machines");
   return {verb, [=] { return build(*options); }};
 }

@@ -158,8 +158,8 @@ class AheadOfTimeLibrary:
             try:
                 entry = ENTRY((symbol + "_call", self._library))
                 pack_b = PACK_ENTRY((symbol + "_pack_b", self._library)) if symbol in packs_b else None
-                packed_b, c = self._weights(node["packed_b"]), self._weights(node["c"])
-                epilogue = [self._weights(operand["weights"]) for operand in node["epilogue"]]
+                packed_b, c = self.weights(node["packed_b"]), self.weights(node["c"])
+                epilogue = [self.weights(operand["weights"]) for operand in node["epilogue"]]
             except AttributeError as error:
                 raise DemoError(f"the library lacks a function that its manifest names: {error}") from None
             found[node["name"]] = Kernel(
@@ -167,7 +167,8 @@ class AheadOfTimeLibrary:
             )
         return found
 
-    def _weights(self, symbol: str | None) -> np.ndarray | None:
+    def weights(self, symbol: str | None) -> np.ndarray | None:
+        """The values that the library holds under this name, as bytes; None for None."""
         if symbol is None:
             return None
         (count,) = (weights["bytes"] for weights in self.manifest["weights"] if weights["symbol"] == symbol)

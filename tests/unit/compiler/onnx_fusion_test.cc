@@ -34,6 +34,8 @@ ModelProto with(const std::vector<NodeProto>& nodes, const std::string& result, 
                                                     {"root", 1.41421356f},
                                                     {"six", 6},
                                                     {"zero", 0},
+                                                    {"cubic", 0.044715f},
+                                                    {"root_two_over_pi", 0.7978846f},
                                                     {"inverse_root", 0.70710678f}};
   for (const auto& [name, value] : kNumbers) *graph.add_initializer() = floats(name, {}, {value});
   *graph.add_node() = node("MatMul", {"A", "B"}, {"p"}, {}, "product");
@@ -120,7 +122,7 @@ TEST(OnnxFusion, GeluOfFiveNodes) {
       "gelu|n1 n2 n3 n4 n5" + end);
   EXPECT_EQ(
       fusable(with({named("n4", "Mul", {"p", "half"}, "h"), div, erf, add, named("n5", "Mul", {"h", "a"}, "y")}, "y")),
-      "gelu|n1 n2 n3 n4 n5" + end);
+      "gelu|n4 n1 n2 n3 n5" + end);
   EXPECT_EQ(
       fusable(with({div, erf, add, named("n4", "Mul", {"a", "half"}, "h"), named("n5", "Mul", {"p", "h"}, "y")}, "y")),
       "gelu|n1 n2 n3 n4 n5" + end);
@@ -132,6 +134,41 @@ TEST(OnnxFusion, GeluOfFiveNodes) {
   EXPECT_EQ(
       fusable(with({div, erf, add, named("n4", "Mul", {"p", "a"}, "m"), named("n5", "Mul", {"m", "two"}, "y")}, "y")),
       "||p|2 nodes read it");
+}
+
+TEST(OnnxFusion, ActivationsInWhateverWayTheyAreWritten) {
+  const std::string end = "|y|it is a result of the graph";
+  // 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), as JAX and TensorFlow write it: x is read five times.
+  EXPECT_EQ(fusable(with({named("n1", "Mul", {"cubic", "p"}, "a"), named("n2", "Mul", {"p", "a"}, "b2"),
+                          named("n3", "Mul", {"p", "b2"}, "c"), named("n4", "Add", {"p", "c"}, "d"),
+                          named("n5", "Mul", {"root_two_over_pi", "d"}, "e"), named("n6", "Tanh", {"e"}, "f"),
+                          named("n7", "Add", {"one", "f"}, "g"), named("n8", "Mul", {"half", "g"}, "h"),
+                          named("n9", "Mul", {"p", "h"}, "y")},
+                         "y")),
+            "gelu_tanh|n1 n2 n3 n4 n5 n6 n7 n8 n9" + end);
+  EXPECT_EQ(fusable(with({named("n1", "Mul", {"p", "one"}, "s"), named("n2", "Sigmoid", {"s"}, "t"),
+                          named("n3", "Mul", {"p", "t"}, "y")},
+                         "y")),
+            "silu|n1 n2 n3" + end)
+      << "swish with a factor of 1";
+  EXPECT_EQ(fusable(with({named("n1", "Neg", {"p"}, "a"), named("n2", "Exp", {"a"}, "e"),
+                          named("n3", "Add", {"one", "e"}, "s"), named("n4", "Reciprocal", {"s"}, "y")},
+                         "y")),
+            "sigmoid|n1 n2 n3 n4" + end);
+  EXPECT_EQ(fusable(with({node("HardSigmoid", {"p"}, {"h"}, {attribute("alpha", 1 / 6.0f)}, "n1"),
+                          named("n2", "Mul", {"p", "h"}, "y")},
+                         "y")),
+            "hard_swish|n1 n2" + end);
+  EXPECT_EQ(fusable(with({named("n1", "Mul", {"p", "two"}, "s"), named("n2", "Sigmoid", {"s"}, "t"),
+                          named("n3", "Mul", {"p", "t"}, "y")},
+                         "y")),
+            "||p|2 nodes read it")
+      << "swish with another factor is no known activation";
+  EXPECT_EQ(fusable(with({named("n1", "Sigmoid", {"p"}, "s"), named("n2", "Mul", {"p", "x"}, "t"),
+                          named("n3", "Mul", {"s", "t"}, "y")},
+                         "y")),
+            "||p|2 nodes read it")
+      << "another tensor takes part";
 }
 
 TEST(OnnxFusion, EndsWhereSomebodyElseReads) {

@@ -33,8 +33,20 @@ void expect_functions(const std::string& text, const Schedule& schedule, const s
 
 TEST(Pipelines, FunctionsOfEachFamily) {
   expect_functions("gemm f32 m=5 n=17 k=7", kTiledSchedule, {"tiled_3", "tiled_2"});
-  expect_functions("gemm f32 m=?m n=?n k=?k c=n", kGeneralSchedule, {"pack_b", "multiply", "finish"});
-  expect_functions("gemm bf16 m=?m n=?n k=?k", kGeneralSchedule, {"pack_b", "multiply", "finish", "convert_a"});
+  expect_functions("gemm f32 m=?m n=?n k=?k c=n", kGeneralSchedule, {"pack_b", "finish", "multiply"});
+  expect_functions("gemm bf16 m=?m n=?n k=?k", kGeneralSchedule, {"pack_b", "finish", "multiply", "convert_a"});
+}
+
+TEST(Pipelines, OneBlockOfProductsNeedsNoSumsBetweenBlocks) {
+  const std::string kc = std::to_string(kGeneralSchedule.kc), more = std::to_string(kGeneralSchedule.kc + 1);
+  expect_functions("gemm f32 m=?m n=5 k=" + kc, kGeneralSchedule, {"pack_b", "finish"});
+  expect_functions("gemm f32 m=?m n=5 k=" + more, kGeneralSchedule, {"pack_b", "finish", "multiply"});
+  // Where a stride along K is long, or may be, blocks have one product each.
+  const std::string strided = "gemm f32 m=2 n=2 k=2 sa=";
+  expect_functions(strided + "-x?", kGeneralSchedule, {"pack_b", "finish", "multiply"});
+  expect_functions(strided + "1x3000000000", kGeneralSchedule, {"pack_b", "finish", "multiply"});
+  expect_functions(strided + "1x-3000000000", kGeneralSchedule, {"pack_b", "finish", "multiply"});
+  expect_functions(strided + "3000000000x2", kGeneralSchedule, {"pack_b", "finish"});
 }
 
 TEST(Pipelines, SixteenBitTypesAreConverted) {

@@ -146,13 +146,16 @@ TEST(Schedule, ValidationRefuses) {
 // The general family's blocks lie on the caller's stack: what validate() takes is small, and it takes all up to there.
 TEST(Schedule, BlocksEndAtTheStackBudget) {
   constexpr int kBudgetBytes = 112 * 1024;
-  const auto bytes = [](const Schedule& s) { return 4 * (s.mc * s.kc + s.kc * s.nc + s.mc * s.nc); };
-  Schedule schedule{.family = Family::kGeneral, .mr = 1, .nr = 8, .lanes = 8, .mc = 64, .nc = 64, .kc = 1};
-  while (bytes(schedule) <= kBudgetBytes) {
-    ASSERT_TRUE(validate(schedule, DType::kFloat32, target("x86-64-v3")).is_ok()) << print_schedule(schedule);
-    ++schedule.kc;
+  // Types that are computed in a wider one have a converted block of A there too.
+  for (const auto& [dtype, copies_a] : {std::pair(DType::kFloat32, false), std::pair(DType::kBFloat16, true)}) {
+    const auto bytes = [&](const Schedule& s) { return 4 * (copies_a * s.mc * s.kc + s.kc * s.nc + s.mc * s.nc); };
+    Schedule schedule{.family = Family::kGeneral, .mr = 1, .nr = 8, .lanes = 8, .mc = 64, .nc = 64, .kc = 1};
+    while (bytes(schedule) <= kBudgetBytes) {
+      ASSERT_TRUE(validate(schedule, dtype, target("x86-64-v3")).is_ok()) << print_schedule(schedule);
+      ++schedule.kc;
+    }
+    EXPECT_FALSE(validate(schedule, dtype, target("x86-64-v3")).is_ok()) << print_schedule(schedule);
   }
-  EXPECT_FALSE(validate(schedule, DType::kFloat32, target("x86-64-v3")).is_ok()) << print_schedule(schedule);
 }
 
 }  // namespace

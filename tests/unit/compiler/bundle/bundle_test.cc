@@ -12,9 +12,9 @@
 #include "compiler/bundle/archive.h"
 #include "compiler/bundle/header_text.h"
 #include "compiler/bundle/kernel_arguments.h"
+#include "compiler/bundle/library_weights.h"
 #include "compiler/bundle/manifest_text.h"
 #include "compiler/bundle/weights_object.h"
-#include "compiler/bundle/weights_packer.h"
 #include "core/problem_string.h"
 #include "tests/support/process.h"
 #include "tests/support/temporary_folder.h"
@@ -86,22 +86,22 @@ TEST(HeaderText, BatchesThatBroadcastAtTheCall) {
 TEST(HeaderText, AConstantBIsPacked) {
   Bundle bundle = one("gemm f32 m=?rows n=3 k=2 tb const=b", {"rows"});
   bundle.artifacts[0].schedule = "tiled mr=2 nr=2 lanes=2 mc=2 pack=b";
-  bundle.nodes.push_back({"node 2", "Y", "", "", 0, {"rows"}, {}, 0});
-  bundle.weights.push_back({"lib1_b0", DType::kFloat32, std::vector<uint8_t>(32)});
+  bundle.nodes.push_back({.name = "node 2", .output = "Y", .dims = {"rows"}, .weights = {.packed_b = 0}});
+  bundle.weights.push_back({"lib1_w0", DType::kFloat32, std::vector<uint8_t>(32)});
   const std::string text = header_text(bundle);
   EXPECT_TRUE(has(text, "int32_t layer(const float* a, const float* packed_b, float* y, int64_t dim_rows);\n")) << text;
   EXPECT_TRUE(has(text, "int64_t layer_pack_b(const float* b, float* packed_b);\n"));
   EXPECT_TRUE(has(text, "#define layer_PACKED_B_BYTES 32\n"));
   EXPECT_TRUE(has(text, "packed once by layer_pack_b into layer_PACKED_B_BYTES bytes\n"));
   EXPECT_TRUE(has(text, "serves:   node 1 -> Out\n"));
-  EXPECT_TRUE(has(text, "serves:   node 2 -> Y with lib1_b0\n"));
-  EXPECT_TRUE(has(text, "extern const float lib1_b0[8];\n"));
+  EXPECT_TRUE(has(text, "serves:   node 2 -> Y with packed_b = lib1_w0\n"));
+  EXPECT_TRUE(has(text, "extern const float lib1_w0[8];\n"));
   const auto manifest = nlohmann::json::parse(manifest_text(bundle, false));
   EXPECT_EQ(manifest["kernels"][0]["packed_b_bytes"], 32);
   EXPECT_TRUE(manifest["nodes"][0]["packed_b"].is_null());
-  EXPECT_EQ(manifest["nodes"][1]["packed_b"], "lib1_b0");
+  EXPECT_EQ(manifest["nodes"][1]["packed_b"], "lib1_w0");
   EXPECT_EQ(manifest["weights"],
-            nlohmann::json::parse(R"([{"symbol": "lib1_b0", "object": "lib1_weights.o", "bytes": 32}])"));
+            nlohmann::json::parse(R"([{"symbol": "lib1_w0", "object": "lib1_weights.o", "bytes": 32}])"));
 }
 
 TEST(HeaderText, NamesFromModelsCannotBreakIt) {
@@ -161,7 +161,7 @@ TEST(Archive, IsTheSameForTheSameObjects) {
 }
 
 // fc1 and fc2 have equal values, fc3 others, fc4's are not known, and fc5's kernel reads B where it is.
-TEST(WeightsPacker, PacksEqualValuesOnce) {
+TEST(LibraryWeights, HoldsEqualValuesOnce) {
   const auto node = [](std::vector<float> values) {
     Node result;
     result.inputs.resize(2);
@@ -173,8 +173,8 @@ TEST(WeightsPacker, PacksEqualValuesOnce) {
   };
   Artifact packing = artifact("layer", "gemm f32 m=?d0 n=3 k=2 tb const=b");
   packing.schedule = "tiled mr=2 nr=2 lanes=2 mc=2 pack=b";
-  WeightsPacker packer;
-  const auto add = [&](const Node& n, const Artifact& a) { return *packer.add(n, a); };
+  LibraryWeights held;
+  const auto add = [&](const Node& n, const Artifact& a) { return held.add(n, a)->packed_b; };
   EXPECT_EQ(add(node({1, 2, 3, 4, 5, 6}), packing), 0u);
   EXPECT_EQ(add(node({1, 2, 3, 4, 5, 6}), packing), 0u);
   EXPECT_EQ(add(node({1, 2, 3, 4, 5, 7}), packing), 1u);
@@ -182,17 +182,54 @@ TEST(WeightsPacker, PacksEqualValuesOnce) {
   Artifact in_place = packing;
   in_place.schedule = "general mr=2 nr=2 lanes=2 mc=2 nc=2 kc=2";
   EXPECT_EQ(add(node({1, 2, 3, 4, 5, 6}), in_place), std::nullopt);
-  EXPECT_EQ(packer.add(node({1, 2, 3}), packing).status().code(), StatusCode::kInternal);
+  EXPECT_EQ(held.add(node({1, 2, 3}), packing).status().code(), StatusCode::kInternal);
 
-  const std::vector<PackedWeights> weights = packer.take("model");
+  const std::vector<Weights> weights = held.take("model");
   ASSERT_EQ(weights.size(), 2u);
-  EXPECT_EQ(weights[0].symbol, "model_b0");
-  EXPECT_EQ(weights[1].symbol, "model_b1");
+  EXPECT_EQ(weights[0].symbol, "model_w0");
+  EXPECT_EQ(weights[1].symbol, "model_w1");
   // B is stored as (N, K); two panels of two columns, row by row, the last one padded.
   const float expected[] = {1, 3, 2, 4, 5, 0, 6, 0};
   ASSERT_EQ(weights[0].bytes.size(), sizeof expected);
   EXPECT_EQ(std::memcmp(weights[0].bytes.data(), expected, sizeof expected), 0);
-  EXPECT_TRUE(packer.take("model").empty());
+  EXPECT_TRUE(held.take("model").empty());
+}
+
+TEST(LibraryWeights, HoldsWhatCAndTheEpilogueRead) {
+  const auto tensor = [](std::vector<uint8_t> bytes) {
+    return std::make_shared<const Tensor>(Tensor{DType::kFloat32, {static_cast<int64_t>(bytes.size()) / 4}, bytes});
+  };
+  const std::vector<uint8_t> three(12, 3), other(12, 4);
+  Node node;
+  node.inputs.resize(3);
+  node.inputs[2].data = tensor(three);
+  node.epilogue = {{"bias", "n", "b"}, {"relu", "", ""}, {"residual", "", "r"}, {"scale", "n", "s"}};
+  node.epilogue_data = {tensor(other), nullptr, nullptr, tensor(three)};
+  const std::string epilogue = " epi=bias:n:b,relu,residual::r,scale:n:s";
+  const Artifact reads_c = artifact("layer", "gemm f32 m=?d0 n=3 k=2 c=n" + epilogue);
+  LibraryWeights held;
+  const NodeWeights found = *held.add(node, reads_c);
+  EXPECT_EQ(found.packed_b, std::nullopt);
+  EXPECT_EQ(found.c, 0u);
+  EXPECT_EQ(found.epilogue, (std::vector<std::optional<size_t>>{1, std::nullopt, 0}));
+  // A C that the kernel does not read (beta is 0) is not held for it.
+  EXPECT_EQ(held.add(node, artifact("other", "gemm f32 m=?d0 n=3 k=2" + epilogue))->c, std::nullopt);
+  node.inputs[2].data = std::make_shared<const Tensor>(Tensor{DType::kInt32, {3}, three});
+  EXPECT_EQ(held.add(node, reads_c).status().code(), StatusCode::kInternal);
+  EXPECT_EQ(held.take("model").size(), 2u);
+}
+
+TEST(WeightsImage, EachStartsAtAMultipleOf64) {
+  const std::vector<Weights> weights = {{"w0", DType::kFloat32, {1, 2, 3, 4}},
+                                        {"w1", DType::kFloat32, std::vector<uint8_t>(64, 5)},
+                                        {"w2", DType::kFloat32, {6, 7, 8, 9}}};
+  EXPECT_EQ(weights_offsets(weights), (std::vector<uint64_t>{0, 64, 128}));
+  const std::vector<uint8_t> image = weights_image(weights);
+  ASSERT_EQ(image.size(), 132u);
+  EXPECT_EQ(image[3], 4);
+  EXPECT_EQ(image[4], 0);
+  EXPECT_EQ(image[64], 5);
+  EXPECT_EQ(image[131], 9);
 }
 
 TEST(WeightsObject, HasASymbolForEach) {

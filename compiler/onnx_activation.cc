@@ -1,0 +1,208 @@
+#include "compiler/onnx_activation.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <numbers>
+
+#include "compiler/onnx_elements.h"
+#include "core/dtype.h"
+#include "onnx.pb.h"
+
+namespace gemmc {
+namespace {
+
+// No exporter needs more nodes, or reads a tensor more often.
+constexpr size_t kMostSteps = 16;
+constexpr size_t kMostReaders = 8;
+
+// The activations' values and slopes are all in here.
+constexpr int kSampleCount = 129;
+constexpr double kSampleEnd = 12;
+using Samples = std::array<double, kSampleCount>;
+
+Samples sample_points() {
+  Samples points;
+  for (int i = 0; i < kSampleCount; ++i) points[i] = kSampleEnd * (2.0 * i / (kSampleCount - 1) - 1);
+  return points;
+}
+
+struct KnownActivation {
+  const char* op;
+  double (*value)(double);
+};
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+constexpr KnownActivation kKnown[] = {
+    {"gelu", [](double x) { return x * std::erfc(-x / std::numbers::sqrt2) / 2; }},
+    {"gelu_tanh", [](double x) { return x * sigmoid(std::sqrt(8 / std::numbers::pi) * (x + 0.044715 * x * x * x)); }},
+    {"silu", [](double x) { return x * sigmoid(x); }},
+    {"sigmoid", sigmoid},
+    {"tanh", [](double x) { return std::tanh(x); }},
+    {"hard_swish", [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }},
+    {"relu", [](double x) { return std::max(x, 0.0); }},
+};
+
+// What the constants' rounding to the tensor's type may explain. gelu and gelu_tanh are 4.7e-4 apart.
+double tolerance(const Value& value) {
+  const std::optional<DType> dtype = to_dtype(value.type);
+  return dtype && size_bytes(*dtype) == 2 ? 3e-4 : 1e-5;
+}
+
+// The values of a node at the sample points; nothing for an operator that is not known, or operands that it lacks.
+std::optional<Samples> evaluate_step(const GraphStep& step, const std::vector<const Samples*>& inputs) {
+  const std::string& op = step.op.node->op_type();
+  const auto attribute = [&](const char* name, double otherwise) {
+    const ::onnx::AttributeProto* given = step.op.attribute(name);
+    return given == nullptr ? otherwise : static_cast<double>(given->f());
+  };
+  Samples result;
+  const auto each = [&](const auto& function) {
+    for (int i = 0; i < kSampleCount; ++i) result[i] = function(i);
+    return std::optional(result);
+  };
+  const Samples& a = *inputs[0];
+  if (inputs.size() == 2) {
+    const Samples& b = *inputs[1];
+    if (op == "Add") return each([&](int i) { return a[i] + b[i]; });
+    if (op == "Sub") return each([&](int i) { return a[i] - b[i]; });
+    if (op == "Mul") return each([&](int i) { return a[i] * b[i]; });
+    if (op == "Div") return each([&](int i) { return a[i] / b[i]; });
+    if (op == "Pow") return each([&](int i) { return std::pow(a[i], b[i]); });
+    return std::nullopt;
+  }
+  if (inputs.size() == 3 && op == "Clip")
+    return each([&](int i) { return std::min(std::max(a[i], (*inputs[1])[i]), (*inputs[2])[i]); });
+  if (inputs.size() != 1) return std::nullopt;
+  if (op == "Sigmoid") return each([&](int i) { return sigmoid(a[i]); });
+  if (op == "Tanh") return each([&](int i) { return std::tanh(a[i]); });
+  if (op == "Erf") return each([&](int i) { return std::erf(a[i]); });
+  if (op == "Exp") return each([&](int i) { return std::exp(a[i]); });
+  if (op == "Neg") return each([&](int i) { return -a[i]; });
+  if (op == "Reciprocal") return each([&](int i) { return 1 / a[i]; });
+  if (op == "Relu") return each([&](int i) { return std::max(a[i], 0.0); });
+  if (op == "HardSigmoid") {
+    const double slope = attribute("alpha", 0.2), offset = attribute("beta", 0.5);
+    return each([&](int i) { return std::clamp(slope * a[i] + offset, 0.0, 1.0); });
+  }
+  return std::nullopt;
+}
+
+// Grows by one node after the other that depends on nothing else than the value.
+class Region {
+ public:
+  Region(const Value& value, size_t graph, ModelFiles& files) : value_(value), graph_(graph), files_(files) {
+    samples_[&value] = sample_points();
+  }
+
+  Expected<std::optional<Activation>> search() {
+    while (steps_.size() < kMostSteps) {
+      const Expected<bool> has_grown = grow();
+      if (!has_grown) return has_grown.status();
+      if (!*has_grown) break;
+      const Value& result = *steps_.back()->output;
+      if (!is_only_exit(result)) continue;
+      if (const char* op = recognize(samples_.at(&result))) return std::optional(Activation{op, steps_});
+    }
+    return std::optional<Activation>();
+  }
+
+ private:
+  // Takes the first node in the graph's order that reads what is here and nothing unknown.
+  Expected<bool> grow() {
+    const GraphStep* next = nullptr;
+    for (const auto& [value, samples] : samples_) {
+      if (value->consumers.size() > kMostReaders) return false;
+      for (const Consumer& consumer : value->consumers) {
+        const GraphStep* step = consumer.step;
+        if (step == nullptr || step->graph != graph_ || is_taken(*step)) continue;
+        if (next == nullptr || step->output->id < next->output->id) next = step;
+      }
+    }
+    if (next == nullptr) return false;
+    std::vector<Samples> constants(next->inputs.size());
+    std::vector<const Samples*> inputs;
+    for (size_t i = 0; i < next->inputs.size(); ++i) {
+      const Value* input = next->inputs[i];
+      if (input == nullptr) return false;
+      if (const auto known = samples_.find(input); known != samples_.end()) {
+        inputs.push_back(&known->second);
+        continue;
+      }
+      const Expected<std::optional<double>> number = scalar_constant(*input, files_);
+      if (!number) return number.status();
+      const bool keeps_shape = input->constant != nullptr && input->constant->dims.size() <= value_.shape->size();
+      if (!*number || !keeps_shape) return false;
+      constants[i].fill(**number);
+      inputs.push_back(&constants[i]);
+    }
+    if (inputs.empty()) return false;
+    std::optional<Samples> result = evaluate_step(*next, inputs);
+    if (!result) return false;
+    samples_[next->output] = *result;
+    steps_.push_back(next);
+    return true;
+  }
+
+  bool is_taken(const GraphStep& step) const { return samples_.contains(step.output); }
+
+  // Whether nobody reads anything else of what is here.
+  bool is_only_exit(const Value& result) const {
+    return std::all_of(samples_.begin(), samples_.end(), [&](const auto& entry) {
+      const Value& inner = *entry.first;
+      if (&inner == &result) return true;
+      return !inner.is_result &&
+             std::all_of(inner.consumers.begin(), inner.consumers.end(), [&](const Consumer& reader) {
+               return reader.step != nullptr && reader.step->graph == graph_ && is_taken(*reader.step);
+             });
+    });
+  }
+
+  const char* recognize(const Samples& samples) const {
+    const Samples points = sample_points();
+    for (const KnownActivation& known : kKnown) {
+      bool is_same = true;
+      for (int i = 0; i < kSampleCount; ++i)
+        is_same &= std::abs(samples[i] - known.value(points[i])) <= tolerance(value_);
+      if (is_same) return known.op;
+    }
+    return nullptr;
+  }
+
+  const Value& value_;
+  const size_t graph_;
+  ModelFiles& files_;
+  std::map<const Value*, Samples> samples_;  // of the value and of all that is taken
+  std::vector<const GraphStep*> steps_;
+};
+
+}  // namespace
+
+bool is_elementwise(std::string_view op_type) {
+  constexpr std::string_view kOperators[] = {"Add", "Sub", "Mul", "Div",        "Pow",  "Sigmoid",     "Tanh",
+                                             "Erf", "Exp", "Neg", "Reciprocal", "Relu", "HardSigmoid", "Clip"};
+  return std::find(std::begin(kOperators), std::end(kOperators), op_type) != std::end(kOperators);
+}
+
+Expected<std::optional<Activation>> find_activation(const Value& value, size_t graph, ModelFiles& files) {
+  return Region(value, graph, files).search();
+}
+
+Expected<std::optional<double>> scalar_constant(const Value& value, ModelFiles& files) {
+  std::optional<double> number;
+  if (value.constant == nullptr || element_count(value.constant->dims) != 1) return number;
+  const Expected<OnnxTensor> tensor = evaluate(*value.constant, files);
+  // Also where external data is not there: what only lists a model does not need it.
+  const bool is_wrong = !tensor && tensor.status().code() == StatusCode::kInvalidArgument;
+  if (is_wrong) return tensor.status();
+  if (!tensor) return number;
+  visit_element_type(tensor->type, [&]<typename T>(T element) {
+    if (tensor->bytes.size() != sizeof element) return;
+    std::memcpy(&element, tensor->bytes.data(), sizeof element);
+    number = static_cast<double>(widen(element));
+  });
+  return number;
+}
+
+}  // namespace gemmc

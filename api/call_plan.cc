@@ -293,7 +293,7 @@ class Planner {
       layout = dense_layout(extents);
       return Status::ok();
     }
-    Expected<Layout> made = strided_layout(extents, strides, name, problem_.dtype);
+    Expected<Layout> made = strided_layout(extents, strides, name, stored_dtype(operand, problem_.dtype));
     if (!made) return made.status();
     layout = *std::move(made);
     return Status::ok();

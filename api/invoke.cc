@@ -99,7 +99,7 @@ Status check_array(const Tensor* array, DType dtype, const std::string& operand)
   // The format of array files has no bfloat16.
   const std::string_view note = array->dtype == DType::kBFloat16 ? " (or uint16, read as its bits)" : "";
   return Status::invalid(
-      fmt::format("{} has type {}{}; allowed: {}, the problem's type", operand, name(array->dtype), note, name(dtype)));
+      fmt::format("{} has type {}{}; allowed: {}", operand, name(array->dtype), note, name(dtype)));
 }
 
 // For messages.
@@ -118,7 +118,9 @@ Expected<Tensor> run_plan(const CallPlan& plan, const KernelEntries& entries, co
   const DType dtype = plan.canonical.problem.dtype;
   const int64_t size = static_cast<int64_t>(size_bytes(dtype));
   GEMMC_RETURN_IF_ERROR(check_array(arrays.a, dtype, "A"));
-  GEMMC_RETURN_IF_ERROR(check_array(arrays.b, dtype, "B"));
+  const DType b_dtype = stored_dtype(plan.canonical.problem.b, dtype);
+  const int64_t b_size = static_cast<int64_t>(size_bytes(b_dtype));
+  GEMMC_RETURN_IF_ERROR(check_array(arrays.b, b_dtype, "B"));
   if (plan.c) GEMMC_RETURN_IF_ERROR(check_array(arrays.c, dtype, "C"));
 
   const Expected<Placed> a = Placed::place(plan.a, *arrays.a, "A");
@@ -139,7 +141,7 @@ Expected<Tensor> run_plan(const CallPlan& plan, const KernelEntries& entries, co
   }
   std::optional<Buffer> packed_b;
   if (entries.pack_b != nullptr) {
-    Expected<Buffer> buffer = Buffer::allocate(entries.pack_b(nullptr, nullptr) / size, dtype, "packed B");
+    Expected<Buffer> buffer = Buffer::allocate(entries.pack_b(nullptr, nullptr) / b_size, b_dtype, "packed B");
     if (!buffer) return buffer.status();
     packed_b = *std::move(buffer);
     entries.pack_b(b->first(), packed_b->data());
@@ -166,7 +168,7 @@ Expected<Tensor> run_plan(const CallPlan& plan, const KernelEntries& entries, co
     gemmc_call call = {};
     call.size_bytes = sizeof(call);
     call.a = a->first() + offset_a * size;
-    call.b = b->first() + offset_b * size;
+    call.b = b->first() + offset_b * b_size;
     call.c = c->first();
     call.y = y->data() + offset_y * size;
     call.dims = plan.dims.data();
@@ -200,7 +202,7 @@ Expected<Tensor> run_plan(const CallPlan& plan, const KernelEntries& entries, co
 Expected<Tensor> invoke(Session& session, const Problem& problem, const Arrays& arrays, const CompileOptions& options,
                         InvokeReport* report) {
   GEMMC_RETURN_IF_ERROR(check_array(arrays.a, problem.dtype, "A"));
-  GEMMC_RETURN_IF_ERROR(check_array(arrays.b, problem.dtype, "B"));
+  GEMMC_RETURN_IF_ERROR(check_array(arrays.b, stored_dtype(problem.b, problem.dtype), "B"));
   ArrayShapes shapes{arrays.a->shape, arrays.b->shape, std::nullopt};
   if (arrays.c != nullptr) {
     GEMMC_RETURN_IF_ERROR(check_array(arrays.c, problem.dtype, "C"));
@@ -243,8 +245,8 @@ Expected<Arrays> node_arrays(const Node& node, const Arrays& given) {
       const std::string shape = input->shape ? shape_text(*input->shape) : "of unknown rank";
       return Status::invalid(fmt::format("{} is not given; needed: {}{}", operand, type, shape)).with_node(node.name);
     }
-    if (input->dtype) {
-      if (Status status = check_array(*array, *input->dtype, operand); !status.is_ok())
+    if (const std::optional<DType> stored = input->storage ? input->storage : input->dtype) {
+      if (Status status = check_array(*array, *stored, operand); !status.is_ok())
         return status.with_node(node.name);
     }
     if (input->shape) {

@@ -68,18 +68,19 @@ bool is_same(const Elements& left, const Elements& right) {
 
 }  // namespace
 
-Status check_overlap(const LoopForm& form, const ResolvedLoops& loops, const gemmc_call& call, int64_t bytes,
+Status check_overlap(const LoopForm& form, const ResolvedLoops& loops, const gemmc_call& call, ElementBytes bytes,
                      int64_t packed_b_bytes) {
-  const auto elements = [&](const void* first, int64_t rows, int64_t row, int64_t cols, int64_t col,
-                            auto batch_stride) {
-    Elements result{static_cast<__int128>(reinterpret_cast<uintptr_t>(first)), bytes, {}};
+  const auto sized_elements = [&](int64_t size, const void* first, int64_t rows, int64_t row, int64_t cols, int64_t col,
+                                  auto batch_stride) {
+    Elements result{static_cast<__int128>(reinterpret_cast<uintptr_t>(first)), size, {}};
     for (const ResolvedLoops::Axis& axis : loops.batch) {
-      result.axes.push_back({axis.extent, static_cast<__int128>(batch_stride(axis)) * bytes});
+      result.axes.push_back({axis.extent, static_cast<__int128>(batch_stride(axis)) * size});
     }
-    result.axes.push_back({rows, static_cast<__int128>(row) * bytes});
-    result.axes.push_back({cols, static_cast<__int128>(col) * bytes});
+    result.axes.push_back({rows, static_cast<__int128>(row) * size});
+    result.axes.push_back({cols, static_cast<__int128>(col) * size});
     return result;
   };
+  const auto elements = [&](auto... of) { return sized_elements(bytes.others, of...); };
   using BatchAxisOf = const ResolvedLoops::Axis&;
   const auto of_a = [](BatchAxisOf axis) { return axis.a; };
   const auto of_b = [](BatchAxisOf axis) { return axis.b; };
@@ -94,10 +95,10 @@ Status check_overlap(const LoopForm& form, const ResolvedLoops& loops, const gem
   if (loops.k > 0) {
     const Elements a = elements(call.a, loops.m, loops.a_row, loops.k, loops.a_col, of_a);
     const Elements b = packed_b_bytes == 0
-                           ? elements(call.b, loops.k, loops.b_row, loops.n, loops.b_col, of_b)
+                           ? sized_elements(bytes.b, call.b, loops.k, loops.b_row, loops.n, loops.b_col, of_b)
                            : Elements{static_cast<__int128>(reinterpret_cast<uintptr_t>(call.packed[1])),
-                                      bytes,
-                                      {{packed_b_bytes / bytes, bytes}}};
+                                      bytes.b,
+                                      {{packed_b_bytes / bytes.b, bytes.b}}};
     if (overlap(a, y)) return refuse("A", "buffers of their own");
     if (overlap(b, y)) return refuse("B", "buffers of their own");
   }

@@ -9,11 +9,16 @@
 
 namespace gemmc {
 
+struct ElementBytes {
+  int64_t b;  // of B, which may be stored in a narrower type
+  int64_t others;
+};
+
 // Refuses overlaps that it is sure of: an outermost element of one operand that is an element of the other. Views that
-// lie between each other's rows, such as two column ranges of one matrix, do not overlap and pass. `bytes`: of an
-// element. Costs some hundred nanoseconds; reads no operand.
+// lie between each other's rows, such as two column ranges of one matrix, do not overlap and pass. Costs some hundred
+// nanoseconds; reads no operand.
 // `packed_b_bytes`: of call.packed[1], which is read in B's place; 0: B is read.
-Status check_overlap(const LoopForm& form, const ResolvedLoops& loops, const gemmc_call& call, int64_t bytes,
+Status check_overlap(const LoopForm& form, const ResolvedLoops& loops, const gemmc_call& call, ElementBytes bytes,
                      int64_t packed_b_bytes = 0);
 
 }  // namespace gemmc

@@ -39,14 +39,14 @@ struct GeneralBuilder {
 
   HalideFunction pack_b() const {
     const int nr = schedule.nr, lanes = schedule.lanes, vectors = nr / lanes;
-    ImageParam b(stored, 2, "B");
+    ImageParam b(storage_type(stored_dtype(problem.b, problem.dtype)), 2, "B");
     declare_stride(b.dim(0), form.b.col);
     declare_stride(b.dim(1), form.b.row);
     const Expr nb = b.dim(0).extent(), kb = b.dim(1).extent();
     Func packed("Bp");
     Var x("x"), k("k"), panel("panel");
     packed(x, k, panel) = Halide::undef(summed);
-    const auto element = [&](const Expr& column, const Expr& row) { return numeric.to_accumulator(b(column, row)); };
+    const auto element = [&](const Expr& column, const Expr& row) { return numeric.b_to_accumulator(b(column, row)); };
 
     // Whole vectors of columns; then the columns left over, one by one.
     RDom whole({{0, lanes}, {0, kb}, {0, nb / lanes}}, "whole");

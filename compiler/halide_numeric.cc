@@ -106,16 +106,20 @@ Halide::Type accumulator_type(DType dtype) { return storage_type(accumulator(dty
 
 Numeric::Numeric(const Problem& problem, const Target& target) : problem_(problem), has_f16c_(target.has(kF16c)) {}
 
-Expr Numeric::to_accumulator(const Expr& stored) const {
-  switch (problem_.dtype) {
-    case DType::kBFloat16:
-      return bfloat16_to_float(stored);
-    case DType::kFloat16:
-      return has_f16c_ ? cast<float>(reinterpret(Halide::Float(16), stored)) : float16_to_float_in_integers(stored);
-    default:
-      // Signed overflow is undefined in Halide, so integers are summed unsigned.
-      return cast(accumulator_type(problem_.dtype), stored);
+Expr Numeric::to_accumulator(const Expr& stored) const { return widen(stored, problem_.dtype); }
+
+Expr Numeric::b_to_accumulator(const Expr& stored) const {
+  return widen(stored, stored_dtype(problem_.b, problem_.dtype));
+}
+
+Expr Numeric::widen(const Expr& stored, DType stored_as) const {
+  Expr value = stored;
+  if (stored_as == DType::kBFloat16) value = bfloat16_to_float(stored);
+  if (stored_as == DType::kFloat16) {
+    value = has_f16c_ ? cast<float>(reinterpret(Halide::Float(16), stored)) : float16_to_float_in_integers(stored);
   }
+  // Signed overflow is undefined in Halide, so integers are summed unsigned.
+  return cast(accumulator_type(problem_.dtype), value);
 }
 
 Expr Numeric::multiply_add(const Expr& acc, const Expr& a, const Expr& b) const {

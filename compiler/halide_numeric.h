@@ -21,7 +21,8 @@ class Numeric {
  public:
   Numeric(const Problem& problem, const Target& target);
 
-  // A stored element as an accumulator; exact.
+  // A stored element as an accumulator; exact. Of B, which may be stored in a narrower type, and of all others.
+  Halide::Expr b_to_accumulator(const Halide::Expr& stored) const;
   Halide::Expr to_accumulator(const Halide::Expr& stored) const;
   // acc + a * b: one rounding for floats on CPUs with FMA, two without; modulo 2^bits for integers.
   Halide::Expr multiply_add(const Halide::Expr& acc, const Halide::Expr& a, const Halide::Expr& b) const;
@@ -30,6 +31,7 @@ class Numeric {
   Halide::Expr finish(const Halide::Expr& acc, const std::vector<Halide::Expr>& added) const;
 
  private:
+  Halide::Expr widen(const Halide::Expr& stored, DType stored_as) const;
   // `c` is undefined where there is none.
   Halide::Expr combine_float(const Halide::Expr& acc, const Halide::Expr& c) const;
   Halide::Expr combine_integer(const Halide::Expr& acc, const Halide::Expr& c) const;

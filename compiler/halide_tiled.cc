@@ -89,7 +89,7 @@ struct TiledBuilder {
     acc(x, panel, r, tile_x, tile_r) = Halide::cast(summed, 0);
     acc(x, panel, r, tile_x, tile_r) =
         numeric.multiply_add(acc(x, panel, r, tile_x, tile_r), numeric.to_accumulator(a(products, tile_r * height + r)),
-                             numeric.to_accumulator(b_element(cols, x, piece(tile_x, panel), products)));
+                             numeric.b_to_accumulator(b_element(cols, x, piece(tile_x, panel), products)));
 
     RDom at({{0, cols.width}, {0, cols.panels}, {0, height}, {0, tiles}, {0, cols.count}}, "at" + suffix);
     const RVar at_x = at[0], at_panel = at[1], at_r = at[2], at_tile_r = at[3], at_tile_x = at[4];
@@ -129,6 +129,7 @@ HalideFunction tiled_function(const Problem& problem, const LoopForm& form, cons
   const int n = static_cast<int>(*form.n.static_value());
   const int k = static_cast<int>(*form.k.static_value());
   const Halide::Type stored = storage_type(problem.dtype);
+  const Halide::Type stored_b = storage_type(stored_dtype(problem.b, problem.dtype));
   TiledBuilder builder{.numeric = numeric,
                        .summed = accumulator_type(problem.dtype),
                        .schedule = schedule,
@@ -136,7 +137,7 @@ HalideFunction tiled_function(const Problem& problem, const LoopForm& form, cons
                        .k = k,
                        .tiles = Halide::Param<int>("tiles"),
                        .a = Halide::ImageParam(stored, 2, "A"),
-                       .b = Halide::ImageParam(stored, schedule.packs_b ? 3 : 2, "B"),
+                       .b = Halide::ImageParam(stored_b, schedule.packs_b ? 3 : 2, "B"),
                        .added = added_operands(form, stored),
                        .y = Func("Y")};
   Var x("x"), r("r");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/ir_loops.h"
+#include "compiler/pack_entry.h"
 #include "compiler/pipelines.h"
 #include "gemmc/gemmc.h"
 #include "schedules/packed_panels.h"
@@ -78,6 +79,7 @@ struct MatrixValues {
   Value* base;
   Value* row;
   Value* col;
+  int64_t element_bytes;
 };
 
 // The operands of one item of the batch.
@@ -115,13 +117,13 @@ class ThunkBuilder {
     m_ = size(form_.m);
     n_ = size(form_.n);
     k_ = size(form_.k);
-    Operands operands = {matrix(typed_->getArg(0), form_.a),
-                         matrix(typed_->getArg(1), form_.b),
-                         matrix(typed_->getArg(y_argument()), form_.y),
+    Operands operands = {matrix(typed_->getArg(0), form_.a, problem_.dtype),
+                         matrix(typed_->getArg(1), form_.b, b_dtype()),
+                         matrix(typed_->getArg(y_argument()), form_.y, problem_.dtype),
                          {}};
     for (const auto& [strides, has_batch] : added_operands()) {
       const unsigned argument = 2 + static_cast<unsigned>(operands.added.size());
-      operands.added.push_back(matrix(typed_->getArg(argument), strides));
+      operands.added.push_back(matrix(typed_->getArg(argument), strides, problem_.dtype));
     }
     const std::vector<BatchValues> batch = batch_values();
     // Where Y is empty there may be more items or blocks than one could count.
@@ -184,44 +186,6 @@ class ThunkBuilder {
     return uniform;
   }
 
-  // int64_t NAME_pack_b(const T* b, T* packed_b)
-  void add_pack_entry(const std::string& symbol) {
-    auto* pack = llvm::Function::Create(
-        llvm::FunctionType::get(builder_.getInt64Ty(), {builder_.getPtrTy(), builder_.getPtrTy()}, false),
-        llvm::Function::ExternalLinkage, symbol, module_);
-    pack->addParamAttr(0, llvm::Attribute::ReadOnly);
-    llvm::LLVMContext& context = module_.getContext();
-    llvm::BasicBlock* write = nullptr;
-    llvm::BasicBlock* done = llvm::BasicBlock::Create(context, "done", pack);
-    builder_.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", pack, done));
-    write = llvm::BasicBlock::Create(context, "write", pack, done);
-    builder_.CreateCondBr(builder_.CreateIsNull(pack->getArg(1)), done, write);
-    builder_.SetInsertPoint(write);
-    const PackedPanels panels = packed_panels(form_, schedule_);
-    const auto b_stride = [&](const StrideExpr& expr) { return i64(*expr.static_value()); };
-    llvm::Type* element = builder_.getIntNTy(static_cast<unsigned>(8 * size_bytes(problem_.dtype)));
-    emit_loop(builder_, i64(panels.count()), i64(1), [&](Value* panel) {
-      emit_loop(builder_, i64(panels.k), i64(1), [&](Value* k) {
-        Value* row = builder_.CreateAdd(builder_.CreateMul(panel, i64(panels.k)), k);
-        emit_loop(builder_, i64(panels.nr), i64(1), [&](Value* x) {
-          Value* column = builder_.CreateAdd(builder_.CreateMul(panel, i64(panels.nr)), x);
-          Value* exists = builder_.CreateICmpSLT(column, i64(panels.n));
-          Value* from = builder_.CreateAdd(builder_.CreateMul(k, b_stride(form_.b.row)),
-                                           builder_.CreateMul(column, b_stride(form_.b.col)));
-          // Past the last column, any element is read in place of the one that is not there.
-          Value* place = advance(pack->getArg(0), builder_.CreateSelect(exists, from, i64(0)));
-          Value* value = builder_.CreateAlignedLoad(element, place, llvm::Align(1));
-          value = builder_.CreateSelect(exists, value, llvm::Constant::getNullValue(element));
-          Value* to = builder_.CreateAdd(builder_.CreateMul(row, i64(panels.nr)), x);
-          builder_.CreateAlignedStore(value, advance(pack->getArg(1), to), llvm::Align(1));
-        });
-      });
-    });
-    builder_.CreateBr(done);
-    builder_.SetInsertPoint(done);
-    builder_.CreateRet(i64(panels.elements() * static_cast<int64_t>(size_bytes(problem_.dtype))));
-  }
-
  private:
   struct BatchValues {
     Value *extent, *a, *b, *y;
@@ -247,8 +211,10 @@ class ThunkBuilder {
     return expr.is_runtime() ? dim_argument(form_.dim_count + expr.runtime_index) : size(expr.size);
   }
 
-  MatrixValues matrix(Value* base, const MatrixStrides& strides) {
-    return {base, stride(strides.row), stride(strides.col)};
+  DType b_dtype() const { return stored_dtype(problem_.b, problem_.dtype); }
+
+  MatrixValues matrix(Value* base, const MatrixStrides& strides, DType dtype) {
+    return {base, stride(strides.row), stride(strides.col), static_cast<int64_t>(size_bytes(dtype))};
   }
 
   // Continues at `exit` where the condition holds.
@@ -289,9 +255,8 @@ class ThunkBuilder {
     return batch;
   }
 
-  Value* advance(Value* base, Value* elements) {
-    Value* bytes = builder_.CreateMul(elements, i64(static_cast<int64_t>(size_bytes(problem_.dtype))));
-    return builder_.CreateGEP(builder_.getInt8Ty(), base, bytes);
+  Value* advance(Value* base, Value* elements, int64_t element_bytes) {
+    return builder_.CreateGEP(builder_.getInt8Ty(), base, builder_.CreateMul(elements, i64(element_bytes)));
   }
 
   using Item = std::function<void(const Operands& operands)>;
@@ -303,7 +268,7 @@ class ThunkBuilder {
     }
     emit_loop(builder_, batch[axis].extent, i64(1), [&](Value* index) {
       const auto move = [&](MatrixValues& matrix, Value* stride) {
-        matrix.base = advance(matrix.base, builder_.CreateMul(index, stride));
+        matrix.base = advance(matrix.base, builder_.CreateMul(index, stride), matrix.element_bytes);
       };
       Operands moved = operands;
       move(moved.a, batch[axis].a);
@@ -358,7 +323,7 @@ class ThunkBuilder {
   void emit_tile_column(const Operands& item, int height, Value* first_row, Value* tile_count) {
     Value* rows = builder_.CreateMul(tile_count, i64(height));
     const auto buffer = [&](const MatrixValues& matrix, Value* cols) {
-      Value* base = advance(matrix.base, builder_.CreateMul(first_row, matrix.row));
+      Value* base = advance(matrix.base, builder_.CreateMul(first_row, matrix.row), matrix.element_bytes);
       return buffers_.make(base, {{cols, matrix.col}, {rows, matrix.row}});
     };
     std::vector<Value*> arguments = {buffer(item.a, k_), tiled_b(item.b)};
@@ -423,7 +388,8 @@ class ThunkBuilder {
         Value* mb = block_extent(m_, m0, mc);
         const auto at = [&](const MatrixValues& matrix, Value* row, Value* col) {
           return advance(matrix.base,
-                         builder_.CreateAdd(builder_.CreateMul(row, matrix.row), builder_.CreateMul(col, matrix.col)));
+                         builder_.CreateAdd(builder_.CreateMul(row, matrix.row), builder_.CreateMul(col, matrix.col)),
+                         matrix.element_bytes);
         };
         Value* panels = tiles(nb, s.nr);
         Value* sum_buffer = buffers_.make(sums, {{i64(s.nr), i64(1)},
@@ -492,7 +458,7 @@ void add_thunk(llvm::Module& module, const Problem& problem, const LoopForm& for
   ThunkBuilder builder(module, problem, form, schedule);
   builder.add_typed_entry(symbol);
   builder.add_uniform_entry(symbol + "_call");
-  if (schedule.packs_b) builder.add_pack_entry(symbol + "_pack_b");
+  if (schedule.packs_b) add_pack_entry(module, problem, form, schedule, symbol + "_pack_b");
 }
 
 }  // namespace gemmc

@@ -63,13 +63,13 @@ void give_shapes_to_unknown_ranks(Problem& p) {
   }
   const Dim batch = Dim::runtime(fresh_dim_name(p, "batch"));
   if (!p.b.has_known_rank && is_matrix_or_less(p.a)) {
-    p.b = Operand{.shape = {batch, k, n}};
+    p.b = Operand{.shape = {batch, k, n}, .storage = p.b.storage};
     return;
   }
   // The caller flattens the batches of both operands; a batch stride of 0 broadcasts.
   const Strides batch_stride_given = {Stride::runtime(), Stride{}, Stride{}};
   p.a = Operand{.shape = {batch, m, k}, .strides = batch_stride_given};
-  p.b = Operand{.shape = {batch, k, n}, .strides = batch_stride_given};
+  p.b = Operand{.shape = {batch, k, n}, .strides = batch_stride_given, .storage = p.b.storage};
 }
 
 void unify_k(Problem& p) { unify_dims(p, p.a.shape.back(), p.b.shape[p.b.shape.size() - 2]); }

@@ -260,8 +260,7 @@ Status validate(const Problem& p) {
 
 Status refuse_unbuilt(const Problem& p) {
   GEMMC_RETURN_IF_ERROR(refuse_unbuilt_steps(p.epilogue, p.dtype));
-  for (const auto& [operand_name, operand] :
-       {std::pair{'A', &p.a}, std::pair{'B', &p.b}, std::pair{'C', p.c ? &*p.c : nullptr}}) {
+  for (const auto& [operand_name, operand] : {std::pair{'A', &p.a}, std::pair{'C', p.c ? &*p.c : nullptr}}) {
     if (operand != nullptr && operand->storage) {
       return Status::unsupported(
           fmt::format("operand {} stored as {}: not built yet; allowed: storage in the problem's type {}", operand_name,

@@ -103,7 +103,10 @@ struct Problem {
 // its strides).
 Status validate(const Problem& problem);
 
-// What exists in the language of problems but no kernel can do yet (narrower storage): "... not built yet".
+// The type that the operand's elements have in memory.
+inline DType stored_dtype(const Operand& operand, DType dtype) { return operand.storage.value_or(dtype); }
+
+// What exists in the language of problems but no kernel can do yet (narrower storage of A and C): "... not built yet".
 Status refuse_unbuilt(const Problem& problem);
 
 // A problem written one way, so that equal kernels get equal keys, and the names its run-time arguments had.

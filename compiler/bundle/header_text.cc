@@ -107,8 +107,10 @@ void write_contract(const Bundle& bundle, size_t index, const std::vector<std::s
   }
   describe('Y');
   comment_line(out, fmt::format("  M = {}, N = {}, K = {}", size(form.m), size(form.n), size(form.k)));
-  if (problem.dtype == DType::kBFloat16 || problem.dtype == DType::kFloat16) {
-    comment_line(out, fmt::format("  uint16_t holds the bits of a {}", name(problem.dtype)));
+  const DType b_dtype = stored_dtype(problem.b, problem.dtype);
+  for (const DType half : {DType::kBFloat16, DType::kFloat16}) {
+    if (problem.dtype == half || b_dtype == half)
+      comment_line(out, fmt::format("  uint16_t holds the bits of a {}", name(half)));
   }
   comment_line(out, "dims, in order:    " + list(arguments.dims));
   comment_line(out, "strides, in order: " + list(arguments.strides));
@@ -128,8 +130,9 @@ void write_contract(const Bundle& bundle, size_t index, const std::vector<std::s
 
 void write_prototypes(const Artifact& artifact, const KernelArguments& arguments, std::string& out) {
   const std::string_view type = c_type(artifact.problem.dtype);
+  const std::string_view b_type = c_type(stored_dtype(artifact.problem.b, artifact.problem.dtype));
   const bool packs_b = packed_b_bytes(artifact).has_value();
-  std::string parameters = fmt::format("const {0}* a, const {0}* {1}", type, packs_b ? "packed_b" : "b");
+  std::string parameters = fmt::format("const {}* a, const {}* {}", type, b_type, packs_b ? "packed_b" : "b");
   if (artifact.problem.c) parameters += fmt::format(", const {}* c", type);
   for (const std::string& operand : arguments.epilogue) parameters += fmt::format(", const {}* {}", type, operand);
   parameters += fmt::format(", {}* y", type);
@@ -138,7 +141,7 @@ void write_prototypes(const Artifact& artifact, const KernelArguments& arguments
   }
   out += fmt::format("int32_t {}({});\n", artifact.symbol, parameters);
   out += fmt::format("int32_t {}_call(const gemmc_call* call);\n", artifact.symbol);
-  if (packs_b) out += fmt::format("int64_t {0}_pack_b(const {1}* b, {1}* packed_b);\n", artifact.symbol, type);
+  if (packs_b) out += fmt::format("int64_t {0}_pack_b(const {1}* b, {1}* packed_b);\n", artifact.symbol, b_type);
 }
 
 void write_weights(const Bundle& bundle, std::string& out) {

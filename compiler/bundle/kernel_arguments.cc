@@ -71,7 +71,7 @@ std::optional<PackedPanels> packed_b(const Artifact& artifact) {
 std::optional<int64_t> packed_b_bytes(const Artifact& artifact) {
   const std::optional<PackedPanels> panels = packed_b(artifact);
   if (!panels) return std::nullopt;
-  return panels->elements() * static_cast<int64_t>(size_bytes(artifact.problem.dtype));
+  return panels->elements() * static_cast<int64_t>(size_bytes(stored_dtype(artifact.problem.b, artifact.problem.dtype)));
 }
 
 std::string describe_size(const SizeExpr& size, const std::vector<std::string>& dims) {
@@ -89,7 +89,8 @@ std::string describe_operand(const Problem& problem, char operand, const KernelA
                                           : nullptr;
   const Shape shape = given != nullptr ? given->shape : output_shape(problem);
   const Strides& strides = given != nullptr ? given->strides : problem.y_strides;
-  const std::string text = describe_shape(problem.dtype, shape, arguments);
+  const DType dtype = given != nullptr ? stored_dtype(*given, problem.dtype) : problem.dtype;
+  const std::string text = describe_shape(dtype, shape, arguments);
   std::vector<std::string> steps;
   if (strides.empty()) return text;
   for (size_t i = 0; i < strides.size(); ++i) {

@@ -34,13 +34,14 @@ Expected<std::optional<size_t>> LibraryWeights::add_packed_b(const Node& node, c
   if (!panels || b == nullptr) return std::optional<size_t>();
   const Problem& problem = artifact.problem;
   const LoopForm form = loop_form(problem);
-  const size_t element_bytes = size_bytes(problem.dtype);
-  if (b->dtype != problem.dtype || b->bytes.size() != static_cast<uint64_t>(panels->n * panels->k) * element_bytes) {
+  const DType dtype = stored_dtype(problem.b, problem.dtype);
+  const size_t element_bytes = size_bytes(dtype);
+  if (b->dtype != dtype || b->bytes.size() != static_cast<uint64_t>(panels->n * panels->k) * element_bytes) {
     return Status::internal(fmt::format("B has {} bytes of {}; expected: {} x {} of {}", b->bytes.size(),
-                                        name(b->dtype), panels->k, panels->n, name(problem.dtype)));
+                                        name(b->dtype), panels->k, panels->n, name(dtype)));
   }
   // Values come dense, in the order of the node's shape, so the kernel's strides are theirs.
-  return std::optional(add_once(problem.dtype, pack(*panels, element_bytes, b->bytes.data(), *form.b.row.static_value(),
+  return std::optional(add_once(dtype, pack(*panels, element_bytes, b->bytes.data(), *form.b.row.static_value(),
                                                     *form.b.col.static_value())));
 }
 

@@ -182,7 +182,7 @@ Instance make_instance(const Problem& problem, const ArrayShapes& shapes, uint64
   const auto fill = [&](const Operand& operand, const Extents& shape, InstanceOperand& result) {
     result.shape = shape;
     result.strides = choose_strides(operand.strides, shape, Reuse::kAllowed, random);
-    result.values = random_values(type, element_count(shape), random);
+    result.values = random_values(oracle_type(operand.storage.value_or(problem.dtype)), element_count(shape), random);
   };
   fill(problem.a, shapes.a, instance.a);
   fill(problem.b, shapes.b, instance.b);

@@ -17,7 +17,7 @@ namespace gemmc::testing {
 struct InstanceOperand {
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;  // in elements, one per dimension; dense where the problem's rank is unknown
-  std::vector<uint8_t> values;   // dense row-major
+  std::vector<uint8_t> values;   // dense row-major, in the type that the operand is stored in
 };
 
 struct Instance {

@@ -10,6 +10,7 @@
 #include <xmmintrin.h>
 #endif
 
+#include "tests/support/half_floats.h"
 #include "tests/support/kernel_call.h"
 #include "tests/support/random_values.h"
 
@@ -154,6 +155,37 @@ oracle::Product product_of(const Instance& instance) {
   return product;
 }
 
+oracle::Type stored_type_of_b(const Problem& problem) {
+  return oracle_type(problem.b.storage.value_or(problem.dtype));
+}
+
+// The elements of a B that is stored in a narrower type, dense and in the problem's; empty where it is not.
+std::vector<uint8_t> widened_b(const Instance& instance, const uint8_t* first) {
+  std::vector<uint8_t> widened;
+  if (!instance.problem.b.storage) return widened;
+  const oracle::Type narrow = stored_type_of_b(instance.problem), wide = oracle_type(instance.problem.dtype);
+  const std::vector<uint8_t> stored =
+      gather(first, instance.b.shape, instance.b.strides, oracle::element_bytes(narrow));
+  const auto append = [&](const auto value) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&value);
+    widened.insert(widened.end(), bytes, bytes + sizeof value);
+  };
+  for (size_t at = 0; at < stored.size(); at += oracle::element_bytes(narrow)) {
+    uint16_t bits = 0;
+    float single = 0;
+    std::memcpy(narrow == oracle::Type::kFloat32 ? static_cast<void*>(&single) : &bits, stored.data() + at,
+                oracle::element_bytes(narrow));
+    const double value = narrow == oracle::Type::kFloat32   ? double{single}
+                         : narrow == oracle::Type::kFloat16 ? from_float16_bits(bits)
+                                                            : from_bfloat16_bits(bits);
+    if (wide == oracle::Type::kFloat32)
+      append(static_cast<float>(value));
+    else
+      append(value);
+  }
+  return widened;
+}
+
 // An operand as the oracle has it: of Y's shape, with stride 0 where it is broadcast.
 void set_epilogue_operands(oracle::Product& product, const Instance& instance, const std::vector<const void*>& first) {
   size_t operand = 0;
@@ -222,6 +254,7 @@ uint64_t hash_of(const std::vector<uint8_t>& bytes) {
 void KernelRun::call(gemmc_kernel_entry entry, const Instance& instance, const gemmc_call& operands,
                      RunResult& result) {
   const auto element_bytes = static_cast<int64_t>(oracle::element_bytes(oracle_type(instance.problem.dtype)));
+  const auto b_bytes = static_cast<int64_t>(oracle::element_bytes(stored_type_of_b(instance.problem)));
   gemmc_call arguments = operands;
   arguments.dims = instance.call_dims.empty() ? nullptr : instance.call_dims.data();
   arguments.strides = instance.call_strides.empty() ? nullptr : instance.call_strides.data();
@@ -233,7 +266,7 @@ void KernelRun::call(gemmc_kernel_entry entry, const Instance& instance, const g
     y_strides.push_back(axis.y);
   }
   const std::vector<const uint8_t*> a_bases = bases(operands.a, extents, a_strides, element_bytes);
-  const std::vector<const uint8_t*> b_bases = bases(operands.b, extents, b_strides, element_bytes);
+  const std::vector<const uint8_t*> b_bases = bases(operands.b, extents, b_strides, b_bytes);
   const std::vector<const uint8_t*> y_bases = bases(operands.y, extents, y_strides, element_bytes);
   int32_t status = GEMMC_OK;
   result.fault = run_trapping_faults([&] {
@@ -283,7 +316,7 @@ RunResult KernelRun::run(const KernelEntries& kernel, const Instance& instance, 
   a_.set_writable(false);
   const uint8_t* b = a;
   if (!placement.b_is_a) {
-    b = place(b_, instance.b, element_bytes, placement);
+    b = place(b_, instance.b, oracle::element_bytes(stored_type_of_b(instance.problem)), placement);
     b_.set_writable(false);
   }
   const uint8_t* c = nullptr;
@@ -328,6 +361,8 @@ RunResult KernelRun::run(const KernelEntries& kernel, const Instance& instance, 
   } else {
     product.a = {a, instance.a.shape, instance.a.strides};
     product.b = {b, instance.b.shape, instance.b.strides};
+    const std::vector<uint8_t> widened = widened_b(instance, b);
+    if (!widened.empty()) product.b = {widened.data(), instance.b.shape, oracle::View::dense_strides(instance.b.shape)};
     // In place, the operand's own buffer still has the values that Y has lost.
     if (instance.c) product.c = oracle::View{c, instance.c->shape, instance.c->strides};
     set_epilogue_operands(product, instance, epilogue);

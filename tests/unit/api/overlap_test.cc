@@ -34,7 +34,7 @@ std::string refusal(const std::string& text, const Places& places, std::vector<i
   call.c = buffer + places.c;
   call.y = buffer + places.y;
   call.epilogue = epilogue.data();
-  return std::string(check_overlap(form, *loops, call, kFloat).message());
+  return std::string(check_overlap(form, *loops, call, {kFloat, kFloat}).message());
 }
 
 TEST(Overlap, BuffersOfTheirOwnPass) {

@@ -98,6 +98,8 @@ Halide::Type storage_type(DType dtype) {
       return Halide::UInt(32);
     case DType::kUInt64:
       return Halide::UInt(64);
+    case DType::kInt8:
+      return Halide::Int(8);
   }
   return {};
 }

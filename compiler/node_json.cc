@@ -97,6 +97,11 @@ Status read_dtype(const Json& json, const std::string& where, std::optional<DTyp
       where, "bfloat16, float16, float32, float64, int32, int64, uint32, uint64 (short: bf16, f16, f32 ...)", json);
 }
 
+Status read_storage(const Json& json, const std::string& where, std::optional<DType>& result) {
+  if (json.is_string()) result = parse_storage_dtype(json.get<std::string>());
+  return result ? Status::ok() : expected(where, "bfloat16, float16, float32, int8 (short: bf16, f16, f32, i8)", json);
+}
+
 // A '?' in front is the problem string's way to write a name.
 Status read_dim_name(const Json& json, const std::string& where, std::string& name) {
   GEMMC_RETURN_IF_ERROR(read_string(json, where, name));
@@ -170,7 +175,7 @@ Status read_input(const Json& json, const std::string& where, InputDraft& draft)
       {"constant",
        [&](const Json& value, const std::string& at) { return read_bool(value, at, draft.is_constant.emplace()); }},
       {"data", [&](const Json& value, const std::string& at) { return read_string(value, at, draft.data); }},
-      {"storage", [&](const Json& value, const std::string& at) { return read_dtype(value, at, input.storage); }},
+      {"storage", [&](const Json& value, const std::string& at) { return read_storage(value, at, input.storage); }},
   };
   GEMMC_RETURN_IF_ERROR(read_fields(json, where, fields));
   if (json.contains("name") && input.name.empty()) {
@@ -276,7 +281,13 @@ Status read_data(const std::string& where, const std::filesystem::path& path, No
   Expected<Tensor> tensor = read_npy(path);
   if (!tensor) return tensor.status();
   std::optional<DType>& stored = input.storage ? input.storage : input.dtype;
-  if (!stored) stored = tensor->dtype;
+  if (!stored) {
+    if (!parse_dtype(name(tensor->dtype))) {
+      return Status::invalid(fmt::format("{} has no storage, but {} has {}; allowed: \"storage\": \"{}\"", where,
+                                         path.string(), name(tensor->dtype), name(tensor->dtype)));
+    }
+    stored = tensor->dtype;
+  }
   if (*stored != tensor->dtype) {
     return Status::invalid(fmt::format("{} is {}, but {} has {}; allowed: the same", where, name(*stored),
                                        path.string(), name(tensor->dtype)));

@@ -29,6 +29,7 @@ struct TypeRow {
 constexpr TypeRow kTypes[] = {
     {DType::kBFloat16, "<u2"}, {DType::kFloat16, "<f2"}, {DType::kFloat32, "<f4"}, {DType::kFloat64, "<f8"},
     {DType::kInt32, "<i4"},    {DType::kInt64, "<i8"},   {DType::kUInt32, "<u4"},  {DType::kUInt64, "<u8"},
+    {DType::kInt8, "|i1"},
 };
 
 // The header's text: a Python dictionary with the three keys of the format, each once and in any order.
@@ -97,7 +98,7 @@ class HeaderParser {
       return Status::ok();
     }
     return Status::invalid("element type " + in_quotes(*descr) +
-                           "; allowed: <f2, <f4, <f8, <i4, <i8, <u4, <u8, and <u2 for the bits of bfloat16");
+                           "; allowed: <f2, <f4, <f8, <i4, <i8, <u4, <u8, |i1, and <u2 for the bits of bfloat16");
   }
 
   Status read_order() {

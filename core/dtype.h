@@ -1,4 +1,5 @@
-// The eight element types of a problem. A, B, C and Y of one problem share one type.
+// The eight element types of a problem, and int8. A, B, C and Y of one problem share one type; an operand may be stored
+// in a narrower one.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +8,9 @@
 
 namespace gemmc {
 
-enum class DType { kBFloat16, kFloat16, kFloat32, kFloat64, kInt32, kInt64, kUInt32, kUInt64 };
+enum class DType { kBFloat16, kFloat16, kFloat32, kFloat64, kInt32, kInt64, kUInt32, kUInt64, kInt8 };
 
+// Without int8, which is a type of storage only.
 inline constexpr DType kAllDTypes[] = {DType::kBFloat16, DType::kFloat16, DType::kFloat32, DType::kFloat64,
                                        DType::kInt32,    DType::kInt64,   DType::kUInt32,  DType::kUInt64};
 
@@ -27,7 +29,9 @@ bool is_signed_integer(DType dtype);
 // integers (wrap-around is then defined), else the type itself. Source: docs/numbers.md.
 DType accumulator(DType dtype);
 
-// Parses name(), short_name() and the C names "float", "double"; nothing for any other word.
+// Parses name(), short_name() and the C names "float", "double"; nothing for any other word. A problem's type, and one
+// of storage.
 std::optional<DType> parse_dtype(std::string_view word);
+std::optional<DType> parse_storage_dtype(std::string_view word);
 
 }  // namespace gemmc

@@ -181,9 +181,13 @@ Status check_sizes(const Problem& p) {
 
 Status check_storage(char operand_name, const Operand& operand, DType dtype) {
   if (!operand.storage) return Status::ok();
-  if (is_integer(*operand.storage) || is_integer(dtype) || size_bytes(*operand.storage) >= size_bytes(dtype)) {
-    return Status::invalid(fmt::format("operand {} has storage {} for type {}; allowed: a narrower floating-point type",
-                                       operand_name, name(*operand.storage), name(dtype)));
+  const bool is_int8 = *operand.storage == DType::kInt8;
+  if ((is_integer(*operand.storage) && !is_int8) || is_integer(dtype) ||
+      size_bytes(*operand.storage) >= size_bytes(dtype)) {
+    return Status::invalid(
+        fmt::format("operand {} has storage {} for type {}; allowed: a narrower floating-point type, or int8 for a "
+                    "floating-point type",
+                    operand_name, name(*operand.storage), name(dtype)));
   }
   return Status::ok();
 }

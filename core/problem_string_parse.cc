@@ -285,7 +285,7 @@ Status read_storages(std::string_view value, Draft& draft) {
     const size_t colon = std::min(entry.find(':'), entry.size());
     GEMMC_RETURN_IF_ERROR(check_letter(entry.substr(0, colon), "storage", draft, seen));
     const std::string_view word = entry.substr(std::min(colon + 1, entry.size()));
-    const std::optional<DType> dtype = parse_dtype(word);
+    const std::optional<DType> dtype = parse_storage_dtype(word);
     if (!dtype) return Status::invalid("unknown type " + in_quotes(word) + " in " + in_quotes(entry));
     draft.operand(entry[0]).storage = *dtype;
     return Status::ok();

@@ -91,6 +91,8 @@ void append_value(std::vector<uint8_t>& bytes, DType dtype, const Json& value) {
       return append(bytes, exact_integer<uint32_t>(value));
     case DType::kUInt64:
       return append(bytes, exact_integer<uint64_t>(value));
+    case DType::kInt8:
+      return append(bytes, exact_integer<int8_t>(value));
   }
 }
 

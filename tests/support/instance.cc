@@ -182,6 +182,12 @@ Instance make_instance(const Problem& problem, const ArrayShapes& shapes, uint64
   const auto fill = [&](const Operand& operand, const Extents& shape, InstanceOperand& result) {
     result.shape = shape;
     result.strides = choose_strides(operand.strides, shape, Reuse::kAllowed, random);
+    if (operand.storage == DType::kInt8) {
+      for (size_t i = element_count(shape); i-- > 0;) {
+        result.values.push_back(static_cast<uint8_t>(random.between(-128, 127)));
+      }
+      return;
+    }
     result.values = random_values(oracle_type(operand.storage.value_or(problem.dtype)), element_count(shape), random);
   };
   fill(problem.a, shapes.a, instance.a);

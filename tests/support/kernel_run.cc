@@ -155,33 +155,48 @@ oracle::Product product_of(const Instance& instance) {
   return product;
 }
 
-oracle::Type stored_type_of_b(const Problem& problem) {
-  return oracle_type(problem.b.storage.value_or(problem.dtype));
+size_t stored_bytes_of_b(const Problem& problem) {
+  const DType stored = problem.b.storage.value_or(problem.dtype);
+  return stored == DType::kInt8 ? 1 : oracle::element_bytes(oracle_type(stored));
+}
+
+double stored_value(const uint8_t* element, DType stored) {
+  if (stored == DType::kInt8) return static_cast<int8_t>(*element);
+  if (stored == DType::kFloat32) {
+    float value = 0;
+    std::memcpy(&value, element, sizeof value);
+    return value;
+  }
+  uint16_t bits = 0;
+  std::memcpy(&bits, element, sizeof bits);
+  return stored == DType::kFloat16 ? from_float16_bits(bits) : from_bfloat16_bits(bits);
 }
 
 // The elements of a B that is stored in a narrower type, dense and in the problem's; empty where it is not.
 std::vector<uint8_t> widened_b(const Instance& instance, const uint8_t* first) {
   std::vector<uint8_t> widened;
   if (!instance.problem.b.storage) return widened;
-  const oracle::Type narrow = stored_type_of_b(instance.problem), wide = oracle_type(instance.problem.dtype);
-  const std::vector<uint8_t> stored =
-      gather(first, instance.b.shape, instance.b.strides, oracle::element_bytes(narrow));
+  const size_t bytes = stored_bytes_of_b(instance.problem);
+  const std::vector<uint8_t> stored = gather(first, instance.b.shape, instance.b.strides, bytes);
   const auto append = [&](const auto value) {
-    const auto* bytes = reinterpret_cast<const uint8_t*>(&value);
-    widened.insert(widened.end(), bytes, bytes + sizeof value);
+    const auto* begin = reinterpret_cast<const uint8_t*>(&value);
+    widened.insert(widened.end(), begin, begin + sizeof value);
   };
-  for (size_t at = 0; at < stored.size(); at += oracle::element_bytes(narrow)) {
-    uint16_t bits = 0;
-    float single = 0;
-    std::memcpy(narrow == oracle::Type::kFloat32 ? static_cast<void*>(&single) : &bits, stored.data() + at,
-                oracle::element_bytes(narrow));
-    const double value = narrow == oracle::Type::kFloat32   ? double{single}
-                         : narrow == oracle::Type::kFloat16 ? from_float16_bits(bits)
-                                                            : from_bfloat16_bits(bits);
-    if (wide == oracle::Type::kFloat32)
-      append(static_cast<float>(value));
-    else
-      append(value);
+  for (size_t at = 0; at < stored.size(); at += bytes) {
+    const double value = stored_value(&stored[at], *instance.problem.b.storage);
+    switch (instance.problem.dtype) {
+      case DType::kBFloat16:
+        append(to_bfloat16_bits(value));
+        break;
+      case DType::kFloat16:
+        append(to_float16_bits(value));
+        break;
+      case DType::kFloat32:
+        append(static_cast<float>(value));
+        break;
+      default:
+        append(value);
+    }
   }
   return widened;
 }
@@ -254,7 +269,7 @@ uint64_t hash_of(const std::vector<uint8_t>& bytes) {
 void KernelRun::call(gemmc_kernel_entry entry, const Instance& instance, const gemmc_call& operands,
                      RunResult& result) {
   const auto element_bytes = static_cast<int64_t>(oracle::element_bytes(oracle_type(instance.problem.dtype)));
-  const auto b_bytes = static_cast<int64_t>(oracle::element_bytes(stored_type_of_b(instance.problem)));
+  const auto b_bytes = static_cast<int64_t>(stored_bytes_of_b(instance.problem));
   gemmc_call arguments = operands;
   arguments.dims = instance.call_dims.empty() ? nullptr : instance.call_dims.data();
   arguments.strides = instance.call_strides.empty() ? nullptr : instance.call_strides.data();
@@ -316,7 +331,7 @@ RunResult KernelRun::run(const KernelEntries& kernel, const Instance& instance, 
   a_.set_writable(false);
   const uint8_t* b = a;
   if (!placement.b_is_a) {
-    b = place(b_, instance.b, oracle::element_bytes(stored_type_of_b(instance.problem)), placement);
+    b = place(b_, instance.b, stored_bytes_of_b(instance.problem), placement);
     b_.set_writable(false);
   }
   const uint8_t* c = nullptr;

@@ -278,10 +278,10 @@ int64_t multiplications(const Problem& problem, const ArrayShapes& shapes) {
 Problem random_problem(DType dtype, DimKind kind, Random& random) {
   Problem problem = random.between(0, 9) < 6 ? random_gemm(dtype, kind, random) : random_matmul(dtype, kind, random);
   problem.b.is_constant = random.one_in(3);
-  const bool may_be_narrower = dtype == DType::kFloat32 || dtype == DType::kFloat64;
-  if (may_be_narrower && random.one_in(5)) {
-    problem.b.storage = random.one_in(2) ? DType::kBFloat16 : DType::kFloat16;
-    if (dtype == DType::kFloat64 && random.one_in(2)) problem.b.storage = DType::kFloat32;
+  if (!is_integer(dtype) && random.one_in(5)) {
+    constexpr DType kNarrower[] = {DType::kInt8, DType::kBFloat16, DType::kFloat16, DType::kFloat32};
+    const size_t count = dtype == DType::kFloat64 ? 4 : dtype == DType::kFloat32 ? 3 : 1;
+    problem.b.storage = kNarrower[random.between(0, static_cast<int64_t>(count) - 1)];
   }
   if (random.one_in(3)) add_random_epilogue(problem, random);
   return problem;

@@ -125,6 +125,8 @@ void fill_values(DType dtype, void* values, int64_t count, uint64_t seed) {
       case DType::kUInt64:
         store(values, i, random());
         break;
+      case DType::kInt8:  // no problem's type
+        break;
     }
   }
 }

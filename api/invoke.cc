@@ -98,8 +98,7 @@ Status check_array(const Tensor* array, DType dtype, const std::string& operand)
   if (array->dtype == dtype) return Status::ok();
   // The format of array files has no bfloat16.
   const std::string_view note = array->dtype == DType::kBFloat16 ? " (or uint16, read as its bits)" : "";
-  return Status::invalid(
-      fmt::format("{} has type {}{}; allowed: {}", operand, name(array->dtype), note, name(dtype)));
+  return Status::invalid(fmt::format("{} has type {}{}; allowed: {}", operand, name(array->dtype), note, name(dtype)));
 }
 
 // For messages.
@@ -246,8 +245,7 @@ Expected<Arrays> node_arrays(const Node& node, const Arrays& given) {
       return Status::invalid(fmt::format("{} is not given; needed: {}{}", operand, type, shape)).with_node(node.name);
     }
     if (const std::optional<DType> stored = input->storage ? input->storage : input->dtype) {
-      if (Status status = check_array(*array, *stored, operand); !status.is_ok())
-        return status.with_node(node.name);
+      if (Status status = check_array(*array, *stored, operand); !status.is_ok()) return status.with_node(node.name);
     }
     if (input->shape) {
       Status status = bind_shape(*input->shape, (*array)->shape, operand, bound);

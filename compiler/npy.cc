@@ -27,9 +27,9 @@ struct TypeRow {
 };
 // In the order of DType.
 constexpr TypeRow kTypes[] = {
-    {DType::kBFloat16, "<u2"}, {DType::kFloat16, "<f2"}, {DType::kFloat32, "<f4"}, {DType::kFloat64, "<f8"},
-    {DType::kInt32, "<i4"},    {DType::kInt64, "<i8"},   {DType::kUInt32, "<u4"},  {DType::kUInt64, "<u8"},
-    {DType::kInt8, "|i1"},
+    {DType::kBFloat16, "<u2"}, {DType::kFloat16, "<f2"}, {DType::kFloat32, "<f4"},
+    {DType::kFloat64, "<f8"},  {DType::kInt32, "<i4"},   {DType::kInt64, "<i8"},
+    {DType::kUInt32, "<u4"},   {DType::kUInt64, "<u8"},  {DType::kInt8, "|i1"},
 };
 
 // The header's text: a Python dictionary with the three keys of the format, each once and in any order.

@@ -13,6 +13,7 @@
 #include "compiler/onnx_fusion.h"
 #include "compiler/onnx_graph.h"
 #include "compiler/onnx_names.h"
+#include "compiler/onnx_narrow.h"
 #include "compiler/onnx_value.h"
 #include "core/text.h"
 #include "onnx.pb.h"
@@ -57,12 +58,15 @@ class Description {
       const bool is_constant = value != nullptr && value->constant != nullptr;
       described.constant_origin.push_back(is_constant ? value->constant->chain() : "");
     }
+    Expected<std::optional<ModelNode::Narrow>> narrow = describe_narrow(found, node);
+    if (!narrow) return narrow.status().with_node(node.name);
+    described.narrow = *std::move(narrow);
     if (found.output != nullptr) {
       const Expected<Fusion> fusion = find_fusion(found, files_);
       if (!fusion) return fusion.status().with_node(node.name);
       described.fusable.epilogue = fusion->steps;
       for (const Value* operand : fusion->operands) {
-        Expected<std::shared_ptr<const Tensor>> data = data_of(operand);
+        Expected<std::shared_ptr<const Tensor>> data = data_of(operand == nullptr ? nullptr : operand->constant);
         if (!data) return data.status().with_node(node.name);
         described.fusable.epilogue_data.push_back(*std::move(data));
       }
@@ -133,23 +137,42 @@ class Description {
     }
     input.is_constant = value->constant != nullptr;
     if (input.dtype && op_type != "MatMulInteger") {
-      Expected<std::shared_ptr<const Tensor>> data = data_of(value);
+      Expected<std::shared_ptr<const Tensor>> data = data_of(value->constant);
       if (!data) return data.status();
       input.data = *std::move(data);
     }
     return input;
   }
 
+  // A scale would also scale C.
+  Expected<std::optional<ModelNode::Narrow>> describe_narrow(const FoundNode& found, const Node& node) {
+    std::optional<ModelNode::Narrow> described;
+    const bool has_c = found.inputs.size() > 2 && found.inputs[2] != nullptr;
+    if (found.inputs.size() < 2 || found.inputs[1] == nullptr || has_c) return described;
+    const bool is_transposed = std::any_of(node.attributes.begin(), node.attributes.end(), [](const NodeAttribute& a) {
+      return a.name == "transB" && a.int_value != 0;
+    });
+    const Expected<std::optional<NarrowWeights>> narrow =
+        find_narrow_weights(found.inputs[1]->constant, is_transposed ? 0 : 1, files_);
+    if (!narrow) return narrow.status();
+    if (!*narrow) return described;
+    Expected<std::shared_ptr<const Tensor>> values = data_of((*narrow)->stored), scale = data_of((*narrow)->scale);
+    if (!values) return values.status();
+    if (!scale) return scale.status();
+    described = {(*narrow)->storage, *std::move(values), (*narrow)->step, *std::move(scale)};
+    return described;
+  }
+
   // One tensor for all nodes that use the constant; null where its values are not asked for or cannot be known.
-  Expected<std::shared_ptr<const Tensor>> data_of(const Value* value) {
-    if (values_ == ConstantValues::kSkip || value == nullptr || value->constant == nullptr) return {nullptr};
-    const auto [entry, is_new] = data_.try_emplace(value->constant.get());
+  Expected<std::shared_ptr<const Tensor>> data_of(const Constant& constant) {
+    if (values_ == ConstantValues::kSkip || constant == nullptr) return {nullptr};
+    const auto [entry, is_new] = data_.try_emplace(constant.get());
     if (!is_new) return entry->second;
-    Expected<OnnxTensor> values = evaluate(*value->constant, files_);
+    Expected<OnnxTensor> values = evaluate(*constant, files_);
     if (!values && values.status().code() != StatusCode::kUnsupported) return values.status();
     if (values) {
-      entry->second = std::make_shared<const Tensor>(
-          Tensor{*to_dtype(values->type), std::move(values->dims), std::move(values->bytes)});
+      entry->second = std::make_shared<const Tensor>(Tensor{*parse_storage_dtype(element_type_name(values->type)),
+                                                            std::move(values->dims), std::move(values->bytes)});
     }
     return entry->second;
   }

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,14 @@ struct ModelNode {
     std::string end;                                           // why no more is taken in, "Softmax"
   };
   Fusable fusable;
+  // How B is stored where that is narrower than it is computed, see onnx_narrow.h.
+  struct Narrow {
+    DType storage = DType::kInt8;
+    std::shared_ptr<const Tensor> values;  // null: not asked for or not known
+    std::optional<EpilogueStep> scale;     // the first step of the epilogue then
+    std::shared_ptr<const Tensor> scale_values;
+  };
+  std::optional<Narrow> narrow;
   // Operator types that read the result, in the model's order: "Add(constant)" where the other operand is one.
   std::vector<std::string> consumers;
 };

@@ -111,7 +111,8 @@ def oriented_b(product: Product, values: dict[str, np.ndarray]) -> np.ndarray:
 def compute_y(kernel: Kernel, product: Product, values: dict[str, np.ndarray], y_shape, sizes) -> tuple[BoundCall, np.ndarray]:
     arrays = [values[name] for name in product.tensors]
     y = np.full(y_shape, np.nan, np.float32)
-    operands = Operands(arrays[0], arrays[1], y, arrays[2] if len(arrays) > 2 else None, [values[n] for n in product.added])
+    added = [values.get(name) for name in kernel.epilogue_tensors]
+    operands = Operands(arrays[0], arrays[1], y, arrays[2] if len(arrays) > 2 else None, added)
     call = kernel.bind(operands, sizes)
     call()
     return call, y
@@ -135,7 +136,7 @@ def compare_model(programs: Programs, work: workload.Workload, scratch: pathlib.
     named = sorted({dim for product in products for shape in product.shapes for dim in shape if isinstance(dim, str)})
     dims = [word for name in named for word in ("--dim", f"{name}={sizes[name]}")]
     libraries = []
-    for folder, options in (("static", dims), ("runtime", [])):
+    for folder, options in (("static", dims), ("runtime", []), ("narrow", [*dims, "--narrow"])):
         out = scratch / f"{work.name}-{folder}"
         programs.gemmc("build", str(path), "--fuse", "--target", "host", "-o", str(out), *options)
         libraries.append(AheadOfTimeLibrary(out).kernels())
@@ -160,7 +161,7 @@ def compare_model(programs: Programs, work: workload.Workload, scratch: pathlib.
                 result.failures.append(
                     f"{work.name}, {product.name} ({kernels[product.name].problem}): difference {differences[-1]:.3g} times the allowed"
                 )
-        key = (libraries[0][product.name].symbol, libraries[1][product.name].symbol, a.shape, b.shape)
+        key = (*(library[product.name].symbol for library in libraries), a.shape, b.shape)
         if key not in groups:
             group = ProductResult(product.name, a.shape, b.shape, [step.op for step in product.steps])
             groups[key] = group
@@ -171,7 +172,8 @@ def compare_model(programs: Programs, work: workload.Workload, scratch: pathlib.
     samples = timing.rounds_ns([*empties, *(call for _, reference, ours in timed for call in (reference, *ours))], rounds)
     result.empty_ns = [float(np.median(of_one)) for of_one in samples[:2]]
     for i, (group, _, _) in enumerate(timed):
-        of_runtime, *of_ours = samples[2 + 3 * i : 5 + 3 * i]
+        calls_of_each = 1 + len(libraries)
+        of_runtime, *of_ours = samples[2 + calls_of_each * i : 2 + calls_of_each * (i + 1)]
         group.runtime_ns = np.maximum(np.array(of_runtime) - result.empty_ns[0], 1.0)
         group.ours_ns = [np.maximum(np.array(of_one) - result.empty_ns[1], 1.0) for of_one in of_ours]
     result.products = list(groups.values())

@@ -26,7 +26,6 @@ struct BuildOptions {
   std::string directory;
   std::optional<std::string> name;
   std::string weights = "embed";
-  bool fuse = false;
   bool as_json = false;
 };
 
@@ -194,7 +193,7 @@ Status build(const BuildOptions& options) {
   if (options.weights != "embed" && options.weights != "file" && options.weights != "none")
     return Status::invalid(fmt::format("--weights {}; allowed: embed, file, none", in_quotes(options.weights)));
   const Expected<Source> source =
-      options.kernel.source(options.weights == "none" ? ConstantValues::kSkip : ConstantValues::kRead, options.fuse);
+      options.kernel.source(options.weights == "none" ? ConstantValues::kSkip : ConstantValues::kRead);
   if (!source) return source.status();
   if (source->nodes.empty()) {
     print_note("the model has no Gemm, MatMul or MatMulInteger node: nothing is written");
@@ -216,11 +215,11 @@ Verb add_build(CLI::App& app) {
   const auto options = std::make_shared<BuildOptions>();
   CLI::App* verb = app.add_subcommand("build", "Kernels ahead of time: objects, libraries, header, manifest");
   options->kernel.add_source(*verb);
+  options->kernel.add_fusion(*verb);
   options->kernel.add_node(*verb);
   verb->add_option("-o,--output", options->directory, "Directory for the files; created if missing")->required();
   add_given(*verb, "--name", options->name, "Name of the libraries, the header and, if it is one, the kernel");
   options->kernel.add_compilation(*verb, kDefaultTarget);
-  verb->add_flag("--fuse", options->fuse, "Take in the nodes of a model that `gemmc list` calls fusable");
   verb->add_option(
       "--weights", options->weights,
       "Constant operands whose values are known, B packed: embed (in the library), file (beside it), none");

@@ -113,6 +113,7 @@ Verb add_explain(CLI::App& app) {
   const auto options = std::make_shared<ExplainOptions>();
   CLI::App* verb = app.add_subcommand("explain", "How a problem becomes a kernel, down to its assembly");
   options->kernel.add_source(*verb);
+  options->kernel.add_fusion(*verb);
   options->kernel.add_node(*verb);
   options->kernel.add_compilation(*verb, "host");
   verb->add_flag("--key", options->key, "Also the text that the kernel's name is a hash of");

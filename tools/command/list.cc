@@ -79,6 +79,11 @@ Json node_json(const SourceNode& node) {
                        {"output", node.fusable->output},
                        {"end", node.fusable->end}};
   }
+  json["narrow"] = Json();
+  if (node.narrow) {
+    json["narrow"] = {{"storage", name(node.narrow->storage)}, {"scale", Json()}};
+    if (node.narrow->scale) json["narrow"]["scale"] = print_epilogue(std::span(&*node.narrow->scale, 1));
+  }
   json["notes"] = node.notes;
   return json;
 }
@@ -97,6 +102,10 @@ void print_node(const SourceNode& node) {
   if (node.fusable && !node.fusable->epilogue.empty()) {
     print_out("  fusable  {} (in place of {}; then: {})\n", one_line(print_epilogue(node.fusable->epilogue)),
               one_line(fmt::format("{}", fmt::join(node.fusable->replaces, ", "))), node.fusable->end);
+  }
+  if (node.narrow) {
+    const std::string scale = node.narrow->scale ? ", " + print_epilogue(std::span(&*node.narrow->scale, 1)) : "";
+    print_out("  narrow   {}{}\n", name(node.narrow->storage), one_line(scale));
   }
   if (!node.refusal.is_ok()) print_out("  refused  {}\n", one_line(node.refusal.message()));
   for (const std::string& note : node.notes) print_out("  note     {}\n", note);

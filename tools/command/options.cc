@@ -52,8 +52,13 @@ void KernelOptions::add_compilation(CLI::App& app, const std::string& default_ta
   add_given(app, "--threads", threads_, "1 is all that is built yet");
 }
 
-Expected<Source> KernelOptions::source(ConstantValues values, bool fuse) const {
-  SourceOptions options{.dims = {}, .node = node_, .values = values, .fuse = fuse};
+void KernelOptions::add_fusion(CLI::App& app) {
+  app.add_flag("--fuse", fuse_, "Take in the nodes of a model that `gemmc list` calls fusable");
+  app.add_flag("--narrow", narrow_, "Read a model's B as it is stored where `gemmc list` says that is narrower");
+}
+
+Expected<Source> KernelOptions::source(ConstantValues values) const {
+  SourceOptions options{.dims = {}, .node = node_, .values = values, .fuse = fuse_, .narrow = narrow_};
   const Expected<std::map<std::string, std::string>> dims = key_values(dims_, "--dim", Split::kAtLast);
   if (!dims) return dims.status();
   for (const auto& [name, text] : *dims) {

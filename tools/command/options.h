@@ -26,10 +26,12 @@ struct Verb {
 class KernelOptions {
  public:
   void add_source(CLI::App& app);
+  // What of a model a kernel may take in: --fuse, --narrow.
+  void add_fusion(CLI::App& app);
   void add_node(CLI::App& app);
   void add_compilation(CLI::App& app, const std::string& default_target);
 
-  Expected<Source> source(ConstantValues values, bool fuse = false) const;
+  Expected<Source> source(ConstantValues values) const;
   // One target. More than one, and other threads than one, are refused as not built yet.
   Expected<Target> target() const;
   bool target_is_default() const { return targets_.empty(); }
@@ -39,6 +41,7 @@ class KernelOptions {
   std::string source_;
   std::vector<std::string> dims_;
   std::optional<std::string> node_;
+  bool fuse_ = false, narrow_ = false;
   std::vector<std::string> targets_;
   std::string default_target_;
   std::optional<std::string> schedule_;

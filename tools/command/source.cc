@@ -73,6 +73,16 @@ SourceNode from_node(Node node) {
   return result;
 }
 
+// B in its narrower type, and its scale behind the product.
+void read_as_stored(Node& node, const ModelNode::Narrow& narrow) {
+  node.inputs[1].storage = narrow.storage;
+  node.inputs[1].data = narrow.values;
+  if (!narrow.scale) return;
+  node.epilogue_data.resize(node.epilogue.size());
+  node.epilogue.insert(node.epilogue.begin(), *narrow.scale);
+  node.epilogue_data.insert(node.epilogue_data.begin(), narrow.scale_values);
+}
+
 Expected<Source> from_model(const fs::path& path, const SourceOptions& options) {
   Expected<Model> model = load_model(path, options.dims, options.values);
   if (!model) return model.status();
@@ -86,7 +96,9 @@ Expected<Source> from_model(const fs::path& path, const SourceOptions& options) 
       from.node.epilogue_data = from.fusable.epilogue_data;
       from.node.outputs = {from.fusable.output};
     }
+    if (options.narrow && from.narrow) read_as_stored(from.node, *from.narrow);
     SourceNode node = from_node(std::move(from.node));
+    node.narrow = std::move(from.narrow);
     if (fuses) node.replaces = from.fusable.replaces;
     node.fusable = std::move(from.fusable);
     node.graph_path = std::move(from.graph_path);

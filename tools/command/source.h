@@ -25,8 +25,9 @@ struct SourceNode {
   std::vector<std::string> constant_origin;  // see ModelNode; empty outside models
   std::vector<std::string> consumers;
   std::optional<ModelNode::Fusable> fusable;  // of models
-  std::vector<std::string> replaces;          // with SourceOptions::fuse: the nodes that the epilogue takes in
-  std::vector<std::string> notes;             // e.g. that its backward kernels are not built
+  std::optional<ModelNode::Narrow> narrow;
+  std::vector<std::string> replaces;  // with SourceOptions::fuse: the nodes that the epilogue takes in
+  std::vector<std::string> notes;     // e.g. that its backward kernels are not built
 };
 
 struct Source {
@@ -38,7 +39,8 @@ struct SourceOptions {
   std::map<std::string, int64_t> dims;  // run-time dimensions to bind
   std::optional<std::string> node;      // take only the node of this name
   ConstantValues values = ConstantValues::kSkip;
-  bool fuse = false;  // take in what the epilogue of a model's product can
+  bool fuse = false;    // take in what the epilogue of a model's product can
+  bool narrow = false;  // read a model's B as it is stored, see ModelNode::Narrow
 };
 
 // A node that is refused is in the result, with the reason; a file that cannot be used is a failure. So is a name in

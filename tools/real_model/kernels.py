@@ -94,13 +94,14 @@ class BoundCall:
 
 @dataclasses.dataclass
 class Operands:
-    """What one call reads and writes. `epilogue`: of the steps that read an operand, in their order."""
+    """What one call reads and writes. `epilogue`: of the steps that read an operand, in their order; None where the
+    library holds it."""
 
     a: np.ndarray
     b: np.ndarray
     y: np.ndarray
     c: np.ndarray | None = None
-    epilogue: list[np.ndarray] = dataclasses.field(default_factory=list)
+    epilogue: list[np.ndarray | None] = dataclasses.field(default_factory=list)
 
     def check(self) -> None:
         arrays = {"A": self.a, "B": self.b, "C": self.c, "Y": self.y}
@@ -123,6 +124,7 @@ class Kernel:
     packed_b: np.ndarray | None = None
     c: np.ndarray | None = None
     epilogue: list[np.ndarray | None] = dataclasses.field(default_factory=list)
+    epilogue_tensors: list[str] = dataclasses.field(default_factory=list)  # of the model
 
     def bind(self, operands: Operands, sizes: dict[str, int]) -> BoundCall:
         """`sizes`: what the named dimensions are in these arrays."""
@@ -160,10 +162,11 @@ class AheadOfTimeLibrary:
                 pack_b = PACK_ENTRY((symbol + "_pack_b", self._library)) if symbol in packs_b else None
                 packed_b, c = self.weights(node["packed_b"]), self.weights(node["c"])
                 epilogue = [self.weights(operand["weights"]) for operand in node["epilogue"]]
+                tensors = [operand["tensor"] for operand in node["epilogue"]]
             except AttributeError as error:
                 raise DemoError(f"the library lacks a function that its manifest names: {error}") from None
             found[node["name"]] = Kernel(
-                symbol, node["problem"], node["dims"], entry, pack_b, self._library, packed_b, c, epilogue
+                symbol, node["problem"], node["dims"], entry, pack_b, self._library, packed_b, c, epilogue, tensors
             )
         return found
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-KINDS = ("ONNX Runtime", "sizes known", "run-time sizes")
+KINDS = ("ONNX Runtime", "sizes known", "run-time sizes", "sizes known, B as stored")
 
 
 @dataclasses.dataclass
@@ -69,7 +69,7 @@ def print_products(result: ModelResult) -> None:
         print(f"  refused: {refusal}")
     if not result.products:
         return
-    rows = [("node", "nodes", "product", "epilogue", "ORT us", "known us", "run-time us", "known x", "run-time x", "GFLOP/s", "ORT err", "err")]
+    rows = [("node", "nodes", "product", "epilogue", "ORT us", "known us", "run-time us", "narrow us", "known x", "run-time x", "narrow x", "GFLOP/s", "ORT err", "err")]
     for product in result.products:
         ns = [float(np.median(of_one)) for of_one in (product.runtime_ns, *product.ours_ns)]
         rows.append(
@@ -90,10 +90,10 @@ def print_products(result: ModelResult) -> None:
 
 
 def print_models(results: list[ModelResult]) -> None:
-    rows = [("model", "run with", "products", "ORT us", "known us", "run-time us", "known x", "run-time x")]
+    rows = [("model", "run with", "products", "ORT us", "known us", "run-time us", "narrow us", "known x", "run-time x", "narrow x")]
     for result in results:
         if not result.products:
-            rows.append((result.model, result.binding, f"0 ({len(result.refusals)} refused)", *("-" for _ in range(5))))
+            rows.append((result.model, result.binding, f"0 ({len(result.refusals)} refused)", *("-" for _ in range(7))))
             continue
         sums = [
             sum(product.count * samples for product, samples in zip(result.products, column))

@@ -1,0 +1,71 @@
+#include "compiler/onnx_narrow.h"
+
+#include <algorithm>
+
+namespace gemmc {
+namespace {
+
+using Kind = ConstantExpr::Kind;
+
+std::optional<DType> storage_of(const Constant& constant) {
+  if (constant == nullptr || (constant->kind != Kind::kStored && constant->kind != Kind::kLiteral)) return std::nullopt;
+  return parse_storage_dtype(element_type_name(constant->type));
+}
+
+// The scale of the whole matrix or of each column, as a step; nothing where it lies otherwise.
+std::optional<EpilogueStep> scale_step(const ConstantExpr& scale, const ConstantExpr& weights, size_t column_axis) {
+  const auto ones = std::count(scale.dims.begin(), scale.dims.end(), int64_t{1});
+  EpilogueStep step{.op = "scale", .axis = "", .name = scale.label};
+  if (static_cast<size_t>(ones) == scale.dims.size()) return step;
+  step.axis = "n";
+  const size_t axis_from_right = weights.dims.size() - column_axis;
+  if (scale.dims.size() < axis_from_right || static_cast<size_t>(ones) + 1 != scale.dims.size()) return std::nullopt;
+  const bool is_per_column = scale.dims[scale.dims.size() - axis_from_right] == weights.dims[column_axis];
+  return is_per_column ? std::optional(step) : std::nullopt;
+}
+
+bool is_all_zero(const OnnxTensor& tensor) {
+  return std::all_of(tensor.bytes.begin(), tensor.bytes.end(), [](uint8_t byte) { return byte == 0; });
+}
+
+}  // namespace
+
+Expected<std::optional<NarrowWeights>> find_narrow_weights(const Constant& weights, size_t column_axis,
+                                                           ModelFiles& files) {
+  std::optional<NarrowWeights> none;
+  const std::optional<DType> computed = weights == nullptr ? std::nullopt : to_dtype(weights->type);
+  if (!computed || is_integer(*computed) || weights->dims.size() != 2) return none;
+  NarrowWeights narrow;
+  if (weights->kind == Kind::kCast) {
+    narrow.stored = weights->inputs[0];
+  } else if (weights->kind == Kind::kMul) {
+    const bool is_first = weights->inputs[0]->kind == Kind::kCast;
+    const Constant& cast = weights->inputs[is_first ? 0 : 1];
+    if (cast->kind != Kind::kCast) return none;
+    narrow.stored = cast->inputs[0];
+    narrow.scale = weights->inputs[is_first ? 1 : 0];
+    narrow.step = scale_step(*narrow.scale, *weights, column_axis);
+  } else if (weights->kind == Kind::kDequantizeLinear) {
+    narrow.stored = weights->inputs[0];
+    narrow.scale = weights->inputs[1];
+    const Constant zero_point = weights->inputs.size() > 2 ? weights->inputs[2] : nullptr;
+    if (zero_point != nullptr) {
+      const Expected<OnnxTensor> values = evaluate(*zero_point, files);
+      if (!values && values.status().code() != StatusCode::kUnsupported) return values.status();
+      if (!values || !is_all_zero(*values)) return none;
+    }
+    const bool is_scalar = element_count(narrow.scale->dims) == 1;
+    const bool is_per_column = weights->block_size == 0 && weights->axis == column_axis;
+    if (!is_scalar && !is_per_column) return none;
+    narrow.step = EpilogueStep{.op = "scale", .axis = is_scalar ? "" : "n", .name = narrow.scale->label};
+  }
+  const std::optional<DType> storage = storage_of(narrow.stored);
+  const bool is_narrower =
+      storage && size_bytes(*storage) < size_bytes(*computed) && (!is_integer(*storage) || *storage == DType::kInt8);
+  const bool has_odd_scale = narrow.scale != nullptr && (!narrow.step || narrow.scale->type != weights->type);
+  if (!is_narrower || has_odd_scale || narrow.stored->dims != weights->dims) return none;
+  narrow.storage = *storage;
+  return std::optional(std::move(narrow));
+}
+
+}  // namespace gemmc

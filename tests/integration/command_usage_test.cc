@@ -66,7 +66,7 @@ TEST_F(CommandUsageTest, WhatIsNotBuiltYetIsRefusedByName) {
   EXPECT_EQ(failure({"build", p, "-o", out, "--target", "x86-64-v3,x86-64-v4"}), several);
   EXPECT_EQ(failure({"build", p, "-o", out, "--target", "x86-64-v3", "--target", "x86-64-v4"}), several);
   EXPECT_TRUE(has(failure({"build", p, "-o", out, "--target", "aarch64"}), "not built yet"));
-  EXPECT_TRUE(has(failure({"build", p + " storage=b:bf16", "-o", out}), "not built yet"));
+  EXPECT_TRUE(has(failure({"build", p + " storage=a:bf16", "-o", out}), "not built yet"));
   EXPECT_FALSE(fs::exists(out));
 }
 

@@ -34,11 +34,16 @@ def small_model(path: pathlib.Path) -> Workload:
     graph.input.append(helper.make_tensor_value_info("r", TensorProto.FLOAT, ["rows", D]))
     graph.output.append(helper.make_tensor_value_info("y", TensorProto.FLOAT, ["rows", D]))
     numbers = {"root": np.sqrt(2), "one": 1, "half": 0.5, "six": 6, "zero": 0, "cubic": 0.044715, "slope": 0.7978846}
-    weights = {f"w{i}": random.standard_normal((D, D)) / np.sqrt(D) for i in range(6)}
+    weights = {f"w{i}": random.standard_normal((D, D)) / np.sqrt(D) for i in range(4)}
     weights["w3"] = weights["w0"]  # once in the library
     biases = {f"b{i}": random.standard_normal(D) for i in range(6)}
     for name, value in {**numbers, **weights, **biases}.items():
         graph.initializer.append(numpy_helper.from_array(np.array(value, np.float32), name))
+    for name in ("q4", "q5"):
+        graph.initializer.append(numpy_helper.from_array(random.integers(-128, 128, (D, D)).astype(np.int8), name))
+    column_scales = random.uniform(0.001, 0.002, (1, D)).astype(np.float32)
+    graph.initializer.append(numpy_helper.from_array(column_scales, "s4"))
+    graph.initializer.append(numpy_helper.from_array(np.array(0.0015, np.float32), "s5"))
 
     def add(op_type: str, inputs: str, output: str, **attributes) -> str:
         graph.node.append(helper.make_node(op_type, inputs.split(), [output], name=f"{op_type}_{output}", **attributes))
@@ -58,7 +63,9 @@ def small_model(path: pathlib.Path) -> Workload:
     cubed = add("Mul", f"{p3} " + add("Mul", f"{p3} " + add("Mul", f"cubic {p3}", "p3a"), "p3b"), "p3c")
     inner = add("Mul", f"slope {add('Add', f'{p3} {cubed}', 'p3d')}", "p3i")
     y3 = add("Mul", f"{p3} " + add("Mul", "half " + add("Add", f"one {add('Tanh', inner, 'p3t')}", "p3u"), "p3h"), "y3")
-    # scale by a number, LeakyRelu; scale by column, HardSwish
+    # int8 weights; scale by a number, LeakyRelu; scale by column, HardSwish
+    add("Mul", f"{add('Cast', 'q4', 'f4', to=TensorProto.FLOAT)} s4", "w4")
+    add("DequantizeLinear", "q5 s5", "w5")
     y4 = add("LeakyRelu", add("Mul", f"{add('MatMul', f'{y3} w4', 'p4')} half", "p4s"), "y4", alpha=0.2)
     y5 = add("HardSwish", add("Mul", f"{add('MatMul', f'{y4} w5', 'p5')} b5", "p5s"), "y5")
     add("Add", f"{y5} {y3}", "y")
@@ -100,11 +107,12 @@ def test_a_wrong_kernel_is_found(tmp_path, monkeypatch):
     assert failures and all("MatMul_p0m" in failure for failure in failures)
 
 
-def built(tmp_path: pathlib.Path, weights: str) -> tuple[pathlib.Path, dict]:
+def built(tmp_path: pathlib.Path, weights: str, *options: str) -> tuple[pathlib.Path, dict]:
     model = tmp_path / "small.onnx"
     small_model(model)
     out = tmp_path / weights
-    Programs(BUILD).gemmc("build", str(model), "--fuse", "--weights", weights, "--name", "small", "-o", str(out))
+    arguments = ["build", str(model), "--fuse", "--weights", weights, "--name", "small", "-o", str(out), *options]
+    Programs(BUILD).gemmc(*arguments)
     return out, json.loads((out / "manifest.json").read_text())
 
 
@@ -119,6 +127,17 @@ def test_weights_lie_in_the_library_once(tmp_path):
     assert nodes["MatMul_p2m"]["output"] == "y2"
     # Five packed Bs, b0, b1, b2, b5 and the number 0.5.
     assert len(manifest["weights"]) == 10
+
+
+def test_narrow_weights_stay_as_they_are_stored(tmp_path):
+    _, manifest = built(tmp_path, "embed", "--narrow")
+    nodes = {node["name"]: node for node in manifest["nodes"]}
+    sizes = {weights["symbol"]: weights["bytes"] for weights in manifest["weights"]}
+    floats, int8s = sizes[nodes["MatMul_p3"]["packed_b"]], sizes[nodes["MatMul_p4"]["packed_b"]]
+    assert 4 * int8s == floats
+    assert "storage=b:i8 epi=scale:n:s4,scale::half,leaky_relu(0.2)" in nodes["MatMul_p4"]["problem"]
+    assert "storage=b:i8 epi=scale::s5,scale:n:b5,hard_swish" in nodes["MatMul_p5"]["problem"]
+    assert all(operand["weights"] for operand in nodes["MatMul_p4"]["epilogue"])
 
 
 def test_weights_beside_the_library_are_the_same(tmp_path):

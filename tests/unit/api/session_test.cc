@@ -92,7 +92,7 @@ TEST(Session, FailuresAreForgotten) {
 TEST(Session, WhatIsRefusedIsNotCompiled) {
   Session session(*host_target());
   Problem wrong = problem("gemm f32 m=2 n=3 k=4");
-  wrong.b.storage = DType::kBFloat16;
+  wrong.a.storage = DType::kBFloat16;
   for (int i = 0; i < 2; ++i) {
     const Expected<Session::Result> result = session.kernel(wrong);
     ASSERT_FALSE(result);

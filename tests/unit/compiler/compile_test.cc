@@ -79,7 +79,7 @@ TEST(Compile, RefusesWhatIsWrongUnbuiltOrImpossible) {
   wrong.b.shape[0] = Dim::fixed(8);
   EXPECT_EQ(refusal(wrong).code(), StatusCode::kInvalidArgument);
   Problem unbuilt = problem(kStatic);
-  unbuilt.b.storage = DType::kBFloat16;
+  unbuilt.a.storage = DType::kBFloat16;
   EXPECT_EQ(refusal(unbuilt).code(), StatusCode::kUnsupported);
   const Status no_fma = refusal(problem("gemm f32 m=5 n=17 k=7 order=k"), {}, "x86-64-v2");
   EXPECT_EQ(no_fma.code(), StatusCode::kUnsupported);

@@ -167,6 +167,18 @@ TEST(NodeJson, DataMayBeStoredNarrower) {
                            folder.path());
   EXPECT_EQ(node.inputs[1].dtype, DType::kFloat32);
   EXPECT_EQ(node.inputs[1].storage, DType::kBFloat16);
+
+  ASSERT_TRUE(write_npy(folder.path() / "q.npy", {DType::kInt8, {1, 2}, {1, 255}}).is_ok());
+  const Node int8 = parsed(R"({"op_type": "MatMul", "inputs": [{"dtype": "float32"},
+      {"data": "q.npy", "storage": "int8"}]})",
+                           folder.path());
+  EXPECT_EQ(int8.inputs[1].storage, DType::kInt8);
+  EXPECT_EQ(int8.inputs[1].data->bytes, (std::vector<uint8_t>{1, 255}));
+  const Expected<Node> computed =
+      parse_node_json(R"({"op_type": "MatMul", "inputs": [{"dtype": "float32"}, {"data": "q.npy"}]})", folder.path());
+  ASSERT_FALSE(computed);
+  EXPECT_NE(computed.status().message().find("allowed: \"storage\": \"int8\""), std::string::npos)
+      << computed.status().message();
 }
 
 }  // namespace

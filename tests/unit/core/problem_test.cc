@@ -352,6 +352,8 @@ TEST(Problem, RefusesByNameWhatIsNotBuilt) {
   EXPECT_EQ(refuse_unbuilt(epilogue).message(),
             "epilogue step 'gelu' for float64: not built yet; allowed: gelu_tanh, or another type");
   Problem storage = gemm({2, 3}, {3, 4}, {4});
+  storage.b.storage = DType::kInt8;
+  EXPECT_TRUE(refuse_unbuilt(storage).is_ok());
   storage.c->storage = DType::kFloat16;
   EXPECT_EQ(refuse_unbuilt(storage).code(), StatusCode::kUnsupported);
   EXPECT_EQ(refuse_unbuilt(storage).message(),

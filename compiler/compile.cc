@@ -8,6 +8,7 @@
 #include "compiler/own_stack.h"
 #include "compiler/pipelines.h"
 #include "core/key.h"
+#include "core/text.h"
 #include "gemmc_build_id.h"
 #include "schedules/family_table.h"
 
@@ -28,7 +29,10 @@ Expected<Schedule> decide_schedule(const Problem& problem, const Target& target,
 std::string loop_nests(const std::vector<KernelBody>& bodies, const std::vector<std::string>& dim_names) {
   std::string text;
   for (const KernelBody& body : bodies) {
-    if (!body.dims.empty()) text += fmt::format("// variant {}\n", print_bound_dims(body.dims, dim_names));
+    constexpr size_t kLongestTitle = 200;
+    if (!body.dims.empty()) {
+      text += fmt::format("// variant {}\n", one_line(print_bound_dims(body.dims, dim_names), kLongestTitle));
+    }
     for (const Pipeline& pipeline : body.pipelines) text += pipeline.loop_nest;
   }
   return text;

@@ -301,7 +301,7 @@ Problem random_problem(DType dtype, DimKind kind, Random& random) {
   Problem problem = random.between(0, 9) < 6 ? random_gemm(dtype, kind, random) : random_matmul(dtype, kind, random);
   problem.b.is_constant = random.one_in(3);
   if (random.one_in(3)) add_random_epilogue(problem, random);
-  if (random.one_in(6)) add_random_likely_values(problem, random);
+  if (random.one_in(3)) add_random_likely_values(problem, random);
   return problem;
 }
 

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include "compiler/bundle/c_names.h"
+#include "compiler/kernel_body.h"
 #include "compiler/llvm_object.h"
 #include "compiler/own_stack.h"
 #include "compiler/pipelines.h"
 #include "core/key.h"
+#include "core/text.h"
 #include "gemmc_build_id.h"
 #include "schedules/family_table.h"
 
@@ -24,25 +26,48 @@ Expected<Schedule> decide_schedule(const Problem& problem, const Target& target,
   return *wanted;
 }
 
+std::string loop_nests(const std::vector<KernelBody>& bodies, const std::vector<std::string>& dim_names) {
+  std::string text;
+  for (const KernelBody& body : bodies) {
+    constexpr size_t kLongestTitle = 200;
+    if (!body.dims.empty()) {
+      text += fmt::format("// variant {}\n", one_line(print_bound_dims(body.dims, dim_names), kLongestTitle));
+    }
+    for (const Pipeline& pipeline : body.pipelines) text += pipeline.loop_nest;
+  }
+  return text;
+}
+
 Expected<Artifact> compile_here(const KernelPlan& plan, Explanation* explanation) {
-  const Problem& problem = plan.canonical.problem;
   const bool with_texts = explanation != nullptr;
-  const Expected<std::vector<Pipeline>> pipelines = build_pipelines(problem, plan.schedule, plan.target, with_texts);
-  if (!pipelines) return pipelines.status();
-  Expected<ObjectCode> code = emit_object(*pipelines, problem, plan.schedule, plan.target, plan.symbol, with_texts);
+  std::vector<KernelBody> bodies;
+  const auto add_body = [&](const std::vector<BoundDim>& dims, const Problem& problem, const Schedule& schedule) {
+    Expected<std::vector<Pipeline>> pipelines = build_pipelines(problem, schedule, plan.target, with_texts);
+    if (!pipelines) return pipelines.status();
+    bodies.push_back({dims, problem, loop_form(problem), schedule, *std::move(pipelines)});
+    return Status::ok();
+  };
+  GEMMC_RETURN_IF_ERROR(add_body({}, plan.canonical.problem, plan.schedule));
+  for (const Variant& variant : plan.variants) {
+    GEMMC_RETURN_IF_ERROR(add_body(variant.dims, variant.problem, variant.schedule));
+  }
+  Expected<ObjectCode> code = emit_object(bodies, plan.target, plan.symbol, with_texts);
   if (!code) return code.status();
   if (explanation != nullptr) {
-    explanation->loop_nest.clear();
-    for (const Pipeline& pipeline : *pipelines) explanation->loop_nest += pipeline.loop_nest;
+    explanation->loop_nest = loop_nests(bodies, plan.canonical.dim_names);
     explanation->llvm_ir = std::move(code->llvm_ir);
     explanation->assembly = std::move(code->assembly);
   }
-  return Artifact{.symbol = plan.symbol,
-                  .problem = problem,
-                  .target = plan.target,
-                  .schedule = print_schedule(plan.schedule),
-                  .key_text = plan.key_text,
-                  .object = std::move(code->object)};
+  Artifact artifact{.symbol = plan.symbol,
+                    .problem = plan.canonical.problem,
+                    .target = plan.target,
+                    .schedule = print_schedule(plan.schedule),
+                    .key_text = plan.key_text,
+                    .object = std::move(code->object)};
+  for (const Variant& variant : plan.variants) {
+    artifact.variants.push_back({variant.dims, print_schedule(variant.schedule)});
+  }
+  return artifact;
 }
 
 }  // namespace
@@ -59,6 +84,10 @@ Expected<KernelPlan> plan(const Problem& problem, const Target& target, const Co
   Expected<Schedule> schedule = decide_schedule(result.canonical.problem, target, options.schedule);
   if (!schedule) return schedule.status();
   result.schedule = *schedule;
+  Expected<std::vector<Variant>> variants = choose_variants(result.canonical, target);
+  if (!variants) return variants.status();
+  result.variants = *std::move(variants);
+  drop_other_likely_values(result.canonical.problem, result.variants);
   result.key_text = key_text(result.canonical.problem, target, print_schedule(result.schedule), compiler_identity());
   result.symbol = options.symbol.empty() ? kernel_symbol(result.key_text) : options.symbol;
   return result;

@@ -7,23 +7,25 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/artifact.h"
 #include "core/problem.h"
 #include "core/status.h"
 #include "core/target.h"
 #include "schedules/schedule.h"
+#include "schedules/variants.h"
 
 namespace gemmc {
 
 struct CompileOptions {
   std::string symbol;                // empty: from the key; else a C identifier, see docs/kernel-abi.md
-  std::optional<Schedule> schedule;  // absent: chosen by the family table
+  std::optional<Schedule> schedule;  // of the general body; absent: chosen by the family table
 };
 
 // The texts that `gemmc explain` shows.
 struct Explanation {
-  std::string loop_nest;  // Halide's lowered statements, one per pipeline
+  std::string loop_nest;  // Halide's lowered statements, one per pipeline, the general body's first
   std::string llvm_ir;    // after the thunk was linked in and optimised
   std::string assembly;
 };
@@ -35,7 +37,8 @@ std::string compiler_identity();
 struct KernelPlan {
   CanonicalProblem canonical;
   Target target;
-  Schedule schedule;
+  Schedule schedule;  // of the general body
+  std::vector<Variant> variants;
   std::string key_text;
   std::string symbol;
 };

@@ -22,20 +22,25 @@ namespace {
 
 std::string text(llvm::Error error) { return llvm::toString(std::move(error)); }
 
+Status link_pipeline(llvm::Module& linked, const KernelBody& body, const Pipeline& pipeline) {
+  llvm::MemoryBufferRef buffer(pipeline.bitcode, pipeline.function);
+  auto module = llvm::parseBitcodeFile(buffer, linked.getContext());
+  if (!module)
+    return Status::internal(fmt::format("LLVM, reading {}: {}", pipeline.function, text(module.takeError())));
+  (*module)->getFunction(pipeline.function)->setName(pipeline_symbol(body, pipeline.function));
+  if (linked.getDataLayoutStr().empty()) linked.setDataLayout((*module)->getDataLayout());
+  if (llvm::Linker::linkModules(linked, std::move(*module))) {
+    return Status::internal(fmt::format("LLVM cannot link {}", pipeline.function));
+  }
+  return Status::ok();
+}
+
 Expected<std::unique_ptr<llvm::Module>> link_pipelines(llvm::LLVMContext& context,
-                                                       const std::vector<Pipeline>& pipelines) {
+                                                       const std::vector<KernelBody>& bodies) {
   auto linked = std::make_unique<llvm::Module>("gemmc", context);
   linked->setTargetTriple(llvm_triple());
-  for (const Pipeline& pipeline : pipelines) {
-    llvm::MemoryBufferRef buffer(pipeline.bitcode, pipeline.function);
-    auto module = llvm::parseBitcodeFile(buffer, context);
-    if (!module)
-      return Status::internal(fmt::format("LLVM, reading {}: {}", pipeline.function, text(module.takeError())));
-    (*module)->getFunction(pipeline.function)->setName(kPipelinePrefix + pipeline.function);
-    if (linked->getDataLayoutStr().empty()) linked->setDataLayout((*module)->getDataLayout());
-    if (llvm::Linker::linkModules(*linked, std::move(*module))) {
-      return Status::internal(fmt::format("LLVM cannot link {}", pipeline.function));
-    }
+  for (const KernelBody& body : bodies) {
+    for (const Pipeline& pipeline : body.pipelines) GEMMC_RETURN_IF_ERROR(link_pipeline(*linked, body, pipeline));
   }
   return linked;
 }
@@ -92,11 +97,10 @@ void run_passes(llvm::Module& module, llvm::TargetMachine& machine) {
 
 }  // namespace
 
-Expected<ObjectCode> emit_object(const std::vector<Pipeline>& pipelines, const Problem& problem,
-                                 const Schedule& schedule, const Target& target, const std::string& symbol,
+Expected<ObjectCode> emit_object(const std::vector<KernelBody>& bodies, const Target& target, const std::string& symbol,
                                  bool with_texts) {
   llvm::LLVMContext context;
-  auto linked = link_pipelines(context, pipelines);
+  auto linked = link_pipelines(context, bodies);
   if (!linked) return linked.status();
   llvm::Module& module = **linked;
   module.setSourceFileName("gemmc");
@@ -111,7 +115,7 @@ Expected<ObjectCode> emit_object(const std::vector<Pipeline>& pipelines, const P
     function.removeFnAttr(llvm::Attribute::NoInline);
     function.addFnAttr(llvm::Attribute::AlwaysInline);
   }
-  add_thunk(module, problem, loop_form(problem), schedule, symbol);
+  add_thunk(module, bodies, symbol);
   for (llvm::Function& function : module) {
     if (!function.isDeclaration()) set_function_attributes(function, target);
   }

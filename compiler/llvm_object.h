@@ -8,12 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/pipelines.h"
-#include "core/loop_form.h"
-#include "core/problem.h"
+#include "compiler/kernel_body.h"
 #include "core/status.h"
 #include "core/target.h"
-#include "schedules/schedule.h"
 
 namespace gemmc {
 
@@ -23,8 +20,8 @@ struct ObjectCode {
   std::string assembly;  // only where asked for
 };
 
-Expected<ObjectCode> emit_object(const std::vector<Pipeline>& pipelines, const Problem& problem,
-                                 const Schedule& schedule, const Target& target, const std::string& symbol,
+// The first body is the general one.
+Expected<ObjectCode> emit_object(const std::vector<KernelBody>& bodies, const Target& target, const std::string& symbol,
                                  bool with_texts);
 
 // LLVM's version, "22.1.8".

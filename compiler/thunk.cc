@@ -7,6 +7,8 @@
 #include <functional>
 #include <vector>
 
+#include "compiler/dispatch.h"
+#include "compiler/ir_buffers.h"
 #include "compiler/ir_loops.h"
 #include "compiler/pack_entry.h"
 #include "compiler/pipelines.h"
@@ -18,62 +20,6 @@ namespace {
 
 using llvm::IRBuilder;
 using llvm::Value;
-
-// One dimension of a Halide buffer.
-struct BufferDim {
-  Value* extent;
-  Value* stride;
-};
-
-// Builds halide_buffer_t and halide_dimension_t (HalideRuntime.h) on the stack.
-class HalideBuffers {
- public:
-  HalideBuffers(llvm::Module& module, IRBuilder<>& builder) : builder_(builder) {
-    llvm::LLVMContext& context = module.getContext();
-    llvm::Type* i8 = builder.getInt8Ty();
-    llvm::Type* i16 = builder.getInt16Ty();
-    llvm::Type* i32 = builder.getInt32Ty();
-    llvm::Type* i64 = builder.getInt64Ty();
-    llvm::Type* pointer = builder.getPtrTy();
-    // min, extent, stride, flags
-    dimension_ = llvm::StructType::create(context, {i32, i32, i32, i32}, "halide_dimension");
-    // device, device interface, host, flags, type (code, bits, lanes), dimensions, dim, padding
-    buffer_ = llvm::StructType::create(context, {i64, pointer, pointer, i64, i8, i8, i16, i32, pointer, pointer},
-                                       "halide_buffer");
-  }
-
-  Value* make(Value* host, const std::vector<BufferDim>& dims) {
-    Value* dim_array = stack(llvm::ArrayType::get(dimension_, dims.size()));
-    for (unsigned i = 0; i < dims.size(); ++i) {
-      const auto store = [&](unsigned field, Value* value) {
-        Value* place = builder_.CreateConstInBoundsGEP2_32(dimension_, dim_array, i, field);
-        builder_.CreateStore(builder_.CreateTrunc(value, builder_.getInt32Ty()), place);
-      };
-      store(0, builder_.getInt64(0));
-      store(1, dims[i].extent);
-      store(2, dims[i].stride);
-      store(3, builder_.getInt64(0));
-    }
-    Value* buffer = stack(buffer_);
-    builder_.CreateStore(host, builder_.CreateStructGEP(buffer_, buffer, 2));
-    builder_.CreateStore(builder_.getInt32(static_cast<uint32_t>(dims.size())),
-                         builder_.CreateStructGEP(buffer_, buffer, 7));
-    builder_.CreateStore(dim_array, builder_.CreateStructGEP(buffer_, buffer, 8));
-    return buffer;
-  }
-
-  // An allocation in the entry block, so that a loop does not grow the stack.
-  llvm::AllocaInst* stack(llvm::Type* type) {
-    llvm::BasicBlock& entry = builder_.GetInsertBlock()->getParent()->getEntryBlock();
-    IRBuilder<> at_entry(&entry, entry.begin());
-    return at_entry.CreateAlloca(type);
-  }
-
- private:
-  IRBuilder<>& builder_;
-  llvm::StructType* dimension_;
-  llvm::StructType* buffer_;
-};
 
 struct MatrixValues {
   Value* base;
@@ -90,15 +36,17 @@ struct Operands {
 
 class ThunkBuilder {
  public:
-  ThunkBuilder(llvm::Module& module, const Problem& problem, const LoopForm& form, const Schedule& schedule)
+  ThunkBuilder(llvm::Module& module, const KernelBody& body)
       : module_(module),
-        problem_(problem),
-        form_(form),
-        schedule_(schedule),
+        body_(body),
+        problem_(body.problem),
+        form_(body.form),
+        schedule_(body.schedule),
         builder_(module.getContext()),
         buffers_(module, builder_) {}
 
-  llvm::Function* add_typed_entry(const std::string& symbol) {
+  // All of the kernel where it has one body; else what dispatch() chooses.
+  llvm::Function* add_typed_function(const std::string& symbol) {
     std::vector<llvm::Type*> types(y_argument() + 1, builder_.getPtrTy());
     types.insert(types.end(), form_.dim_count + form_.stride_count, builder_.getInt64Ty());
     typed_ = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), types, false),
@@ -144,9 +92,9 @@ class ThunkBuilder {
   }
 
   // int32_t NAME_call(const gemmc_call*)
-  llvm::Function* add_uniform_entry(const std::string& symbol) {
+  void add_uniform_entry(llvm::Function* typed) {
     auto* uniform = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), {builder_.getPtrTy()}, false),
-                                           llvm::Function::ExternalLinkage, symbol, module_);
+                                           llvm::Function::ExternalLinkage, typed->getName() + "_call", module_);
     llvm::BasicBlock* entry = llvm::BasicBlock::Create(module_.getContext(), "entry", uniform);
     llvm::BasicBlock* invalid = llvm::BasicBlock::Create(module_.getContext(), "invalid", uniform);
     IRBuilder<>(invalid).CreateRet(builder_.getInt32(GEMMC_INVALID_ARGUMENT));
@@ -182,8 +130,7 @@ class ThunkBuilder {
     arguments.push_back(field(pointer, offsetof(gemmc_call, y)));
     add_list(offsetof(gemmc_call, dims), builder_.getInt64Ty(), form_.dim_count);
     add_list(offsetof(gemmc_call, strides), builder_.getInt64Ty(), form_.stride_count);
-    builder_.CreateRet(builder_.CreateCall(typed_, arguments));
-    return uniform;
+    builder_.CreateRet(builder_.CreateCall(typed, arguments));
   }
 
  private:
@@ -283,7 +230,7 @@ class ThunkBuilder {
   }
 
   void call(const std::string& function_name, std::vector<Value*> arguments) {
-    llvm::Function* function = module_.getFunction(kPipelinePrefix + function_name);
+    llvm::Function* function = module_.getFunction(pipeline_symbol(body_, function_name));
     for (unsigned i = 0; i < arguments.size(); ++i) {
       llvm::Type* wanted = function->getFunctionType()->getParamType(i);
       if (wanted->isIntegerTy()) arguments[i] = builder_.CreateZExtOrTrunc(arguments[i], wanted);
@@ -441,6 +388,7 @@ class ThunkBuilder {
   }
 
   llvm::Module& module_;
+  const KernelBody& body_;
   const Problem& problem_;
   const LoopForm& form_;
   const Schedule& schedule_;
@@ -453,12 +401,25 @@ class ThunkBuilder {
 
 }  // namespace
 
-void add_thunk(llvm::Module& module, const Problem& problem, const LoopForm& form, const Schedule& schedule,
-               const std::string& symbol) {
-  ThunkBuilder builder(module, problem, form, schedule);
-  builder.add_typed_entry(symbol);
-  builder.add_uniform_entry(symbol + "_call");
-  if (schedule.packs_b) add_pack_entry(module, problem, form, schedule, symbol + "_pack_b");
+void add_thunk(llvm::Module& module, const std::vector<KernelBody>& bodies, const std::string& symbol) {
+  const KernelBody& general = bodies.front();
+  ThunkBuilder builder(module, general);
+  llvm::Function* typed = builder.add_typed_function(symbol);
+  if (bodies.size() > 1) {
+    std::vector<DispatchedBody> variants;
+    for (size_t i = 1; i < bodies.size(); ++i) {
+      variants.push_back(
+          {ThunkBuilder(module, bodies[i]).add_typed_function(body_symbol(bodies[i], symbol)), bodies[i].dims});
+    }
+    const auto first_dim = static_cast<unsigned>(typed->arg_size()) -
+                           static_cast<unsigned>(general.form.dim_count + general.form.stride_count);
+    typed->setName(body_symbol(general, symbol));
+    typed = add_dispatch(module, symbol, *typed, first_dim, variants);
+  }
+  builder.add_uniform_entry(typed);
+  if (general.schedule.packs_b) {
+    add_pack_entry(module, general.problem, general.form, general.schedule, symbol + "_pack_b");
+  }
 }
 
 }  // namespace gemmc

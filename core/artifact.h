@@ -6,18 +6,26 @@
 #include <string>
 #include <vector>
 
+#include "core/dim_names.h"
 #include "core/problem.h"
 #include "core/target.h"
 
 namespace gemmc {
 
+// A body beside the general one, for calls in which run-time dimensions have likely values.
+struct ArtifactVariant {
+  std::vector<BoundDim> dims;  // names as in the canonical problem
+  std::string schedule;
+};
+
 struct Artifact {
   std::string symbol;  // the typed entry; the uniform one is `symbol` + "_call"
   Problem problem;     // canonical
   Target target;
-  std::string schedule;         // one line of text, see schedules/schedule.h
+  std::string schedule;         // one line of text, see schedules/schedule.h; of the general body
   std::string key_text;         // what the name was hashed from, see core/key.h
   std::vector<uint8_t> object;  // ELF relocatable
+  std::vector<ArtifactVariant> variants = {};
 };
 
 }  // namespace gemmc

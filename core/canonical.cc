@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include "core/dim_names.h"
+#include "core/loop_form.h"
 #include "core/problem.h"
 #include "core/problem_shapes.h"
 #include "core/text.h"
@@ -22,7 +25,13 @@ void drop_what_changes_no_code(Problem& p) {
     step.name.clear();
     if (step.op == "residual") step = {.op = "bias", .axis = "mn", .name = ""};
   }
-  for_each_dim(p, [](Dim& dim) { dim = dim.is_static() ? Dim::fixed(dim.size) : Dim::runtime(dim.name); });
+  for_each_dim(p, [](Dim& dim) {
+    std::vector<int64_t> likely = std::move(dim.likely);
+    std::sort(likely.begin(), likely.end());
+    likely.erase(std::unique(likely.begin(), likely.end()), likely.end());
+    dim = dim.is_static() ? Dim::fixed(dim.size) : Dim::runtime(dim.name);
+    dim.likely = std::move(likely);
+  });
 }
 
 bool is_known_matrix(const Operand& operand) {
@@ -169,6 +178,25 @@ std::vector<std::string> rename_dims(Problem& p) {
   return names;
 }
 
+// A schedule depends on what is known of N, K and the strides of each matrix. Other sizes, batches and most often M,
+// are counts of loops that run as fast where only the call knows them.
+void drop_likely_values_of_counts(Problem& p) {
+  const LoopForm form = loop_form(p);
+  std::set<std::string> kept;
+  const auto keep = [&](const SizeExpr& size) {
+    for (int dim : size.dims) kept.insert(fmt::format("d{}", dim));
+  };
+  keep(form.n);
+  keep(form.k);
+  for (const MatrixStrides& matrix : {form.a, form.b, form.c, form.y}) {
+    keep(matrix.row.size);
+    keep(matrix.col.size);
+  }
+  for_each_dim(p, [&](Dim& dim) {
+    if (!kept.contains(dim.name)) dim.likely.clear();
+  });
+}
+
 }  // namespace
 
 CanonicalProblem canonical(const Problem& problem) {
@@ -187,6 +215,7 @@ CanonicalProblem canonical(const Problem& problem) {
   }
   p.b.is_constant = p.b.is_constant && is_known_matrix(p.b);
   std::vector<std::string> names = rename_dims(p);
+  drop_likely_values_of_counts(p);
   return {std::move(p), std::move(names)};
 }
 

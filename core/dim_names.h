@@ -2,6 +2,7 @@
 // Called by node_to_problem, parse_problem and canonical().
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "core/problem.h"
@@ -16,6 +17,13 @@ void for_each_dim(ProblemOrConst& problem, Visit visit) {
   if (!problem.c) return;
   for (auto& dim : problem.c->shape) visit(dim);
 }
+
+// A run-time dimension as one of its sizes, by its name.
+struct BoundDim {
+  std::string name;
+  int64_t size = 0;
+  bool operator==(const BoundDim&) const = default;
+};
 
 // Puts `by` wherever a dimension has that name.
 void replace_dim(Problem& problem, const std::string& name, const Dim& by);

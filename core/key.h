@@ -2,12 +2,13 @@
 //
 // Text: one field a line, `name length:value`, so that no value can imitate a field. Fields and why they are in:
 //   format    version of this text
-//   problem   the canonical problem string
+//   problem   the canonical problem string, with the likely values for which the kernel has bodies of their own: what
+//             those are follows from them, the target and the compiler
 //   target    level, tuning and extensions: other CPU, other code
 //   schedule  the schedule line: other tiling, other code
 //   compiler  Halide, LLVM and gemmc identities: other compiler, other code
-// Out: node and output names, hints, `constant` of A and C, training keys (they do not change the forward kernel),
-// paths, time.
+// Out: node and output names, ranges, other likely values, `constant` of A and C, training keys (they do not change the
+// forward kernel), paths, time.
 #pragma once
 
 #include <string>

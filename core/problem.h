@@ -27,7 +27,7 @@ struct Dim {
   int64_t size = 0;  // only for static dimensions; >= 0
   std::string name;  // not empty exactly for run-time dimensions
   // Declared range and likely values of a run-time dimension, the same wherever its name stands in a problem; hints,
-  // every value in [0, 2^63) stays right.
+  // every value in [0, 2^63) stays right. A kernel may have a body of its own for likely values (schedules/variants.h).
   int64_t min = 0;
   int64_t max = std::numeric_limits<int64_t>::max();
   std::vector<int64_t> likely;
@@ -121,7 +121,8 @@ struct CanonicalProblem {
 // dimensions of A fold into M where B is a matrix; an operand of unknown rank becomes (batch, M, K) with a run-time
 // batch stride, or (M, K) where B is a matrix; C of unknown rank becomes (M, N) with two run-time strides; a run-time
 // K that must equal a known or another K is replaced by it everywhere; strides that are what dense ones would be are
-// dropped; run-time dimensions are renamed d0, d1, ... in order of appearance; hints, `is_constant` (except of a B that
+// dropped; run-time dimensions are renamed d0, d1, ... in order of appearance; ranges, likely values (except of
+// dimensions that N, K or a matrix's strides depend on, which are sorted, each once), `is_constant` (except of a B that
 // is one matrix with everything known, which a kernel may want packed), the order of sums of integers, names of
 // epilogue operands and constants of steps that are the defaults are dropped, since they do not change the code; a
 // residual is a full bias. Requires a valid problem.

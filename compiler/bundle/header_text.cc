@@ -11,6 +11,7 @@
 #include "compiler/bundle/weights_object.h"
 #include "compiler/compile.h"
 #include "core/problem_string.h"
+#include "schedules/variants.h"
 
 namespace gemmc {
 namespace {
@@ -120,6 +121,10 @@ void write_contract(const Bundle& bundle, size_t index, const std::vector<std::s
   }
   comment_line(out, "target:   " + artifact.target.to_string());
   comment_line(out, "schedule: " + artifact.schedule);
+  for (const ArtifactVariant& variant : artifact.variants) {
+    comment_line(out,
+                 fmt::format("variant:  {}: {}", print_bound_dims(variant.dims, arguments.dims), variant.schedule));
+  }
   for (const BundleNode& node : bundle.nodes) {
     if (node.artifact != index) continue;
     const std::string where = node.graph_path.empty() ? "" : " in " + node.graph_path;

@@ -16,6 +16,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr int kFormat = 1;
 
+Json variants_json(const Artifact& artifact) {
+  Json variants = Json::array();
+  for (const ArtifactVariant& variant : artifact.variants) {
+    Json dims = Json::object();
+    for (const BoundDim& dim : variant.dims) dims[dim.name] = dim.size;
+    variants.push_back({{"dims", dims}, {"schedule", variant.schedule}});
+  }
+  return variants;
+}
+
 Json kernel_json(const Artifact& artifact) {
   const KernelArguments arguments = kernel_arguments(artifact.problem, {});
   return {{"symbol", artifact.symbol},
@@ -29,6 +39,7 @@ Json kernel_json(const Artifact& artifact) {
           {"packed_b_bytes", packed_b_bytes(artifact).value_or(0)},
           {"target", artifact.target.to_string()},
           {"schedule", artifact.schedule},
+          {"variants", variants_json(artifact)},
           {"key", artifact.key_text}};
 }
 

@@ -11,6 +11,7 @@
 #include "core/resolved_loops.h"
 #include "core/target.h"
 #include "schedules/family_table.h"
+#include "schedules/variants.h"
 
 namespace gemmc::testing {
 namespace {
@@ -101,6 +102,24 @@ void check_schedules(const Problem& canonical_problem, std::string_view text) {
   }
 }
 
+void check_variants(const CanonicalProblem& form, std::string_view text) {
+  for (const Target& target : all_targets()) {
+    const Expected<std::vector<Variant>> variants = choose_variants(form, target);
+    if (!variants) {
+      check_refusal(variants.status());
+      continue;
+    }
+    require(variants->size() <= kMostVariants, "a kernel has few variants", text);
+    for (const Variant& variant : *variants) {
+      require(loop_form(variant.problem).dim_count + static_cast<int>(variant.dims.size()) ==
+                  loop_form(form.problem).dim_count,
+              "a variant lacks the dims that it binds", text);
+      const Status status = validate(variant.schedule, variant.problem.dtype, target);
+      require(status.is_ok(), "a variant's schedule is valid", std::string(text) + ": " + status.message());
+    }
+  }
+}
+
 }  // namespace
 
 void require(bool holds, std::string_view what, std::string_view detail) {
@@ -142,6 +161,7 @@ void check_problem(const Problem& problem) {
   }
   check_loops(form.problem, text);
   check_schedules(form.problem, text);
+  check_variants(form, text);
   const std::string key = key_text(form.problem, all_targets().front(), "schedule", "compiler");
   require(kernel_symbol(key).size() == 22, "a symbol has 16 digits", key);
 }

@@ -12,6 +12,7 @@
 #include "compiler/bundle/header_text.h"
 #include "compiler/bundle/manifest_text.h"
 #include "compiler/compile.h"
+#include "core/dim_names.h"
 #include "core/key.h"
 #include "core/problem_string.h"
 
@@ -35,6 +36,7 @@ const GoldenCase kCases[] = {
      {"matmul f32 a=?batchx?seqx384 b=384x384 const=b", "matmul f32 a=?batchx12x?seqx32 b=?batchx12x32x?seq"},
      {{"quantized", "if_1/then_branch", "MatMulInteger", "op_type 'MatMulInteger': not built yet"}}},
     {"call_decides", {"matmul bf16 a=* b=*", "gemm i64 m=?rows n=?columns k=?depth c=* sa=?x1 sy=?x1 order=k"}, {}},
+    {"likely_values", {"matmul f32 a=?batchx12x?seq:1..512~128~256x32 b=?batchx12x32x?seq"}, {}},
 };
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -60,6 +62,11 @@ std::string text_of(const GoldenCase& golden) {
     text += fmt::format("problem   {}\ncanonical {}\nsymbol    {}\nkey\n{}\n", golden.problems[i],
                         print_problem(made.problem), kernel_symbol(key), key);
     bundle.artifacts.push_back({fmt::format("kernel{}", i), made.problem, target, schedule, key, {}});
+    for_each_dim(made.problem, [&](const Dim& dim) {
+      std::vector<ArtifactVariant>& variants = bundle.artifacts.back().variants;
+      if (!variants.empty()) return;
+      for (const int64_t size : dim.likely) variants.push_back({{{dim.name, size}}, "tiled mr=6 nr=16 lanes=8 mc=72"});
+    });
     bundle.nodes.push_back({fmt::format("/layer.{}/MatMul", i), "Y", golden.problems[i], "", i, made.dim_names, {}});
   }
   text += "----- header\n" + header_text(bundle) + "----- manifest\n" + manifest_text(bundle, true);

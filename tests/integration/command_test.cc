@@ -303,6 +303,21 @@ TEST_F(CommandTest, ExplainSaysWhyAFamilyThatCouldIsNotChosen) {
   EXPECT_TRUE(families[1]["demurral"].is_null());
 }
 
+TEST_F(CommandTest, ExplainShowsVariantsForLikelyValues) {
+  const std::string p = "gemm f32 m=?m n=?seq:1..512~24~48 k=8";
+  const ProcessResult text = gemmc({"explain", p, "--target", "x86-64-v3"});
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_TRUE(has(text.out, "canonical  gemm f32 m=?d0 n=?d1:~24~48 k=8\n")) << text.out;
+  EXPECT_TRUE(has(text.out, "schedule   general ")) << text.out;
+  EXPECT_TRUE(has(text.out, "variant    seq=24: tiled ")) << text.out;
+  EXPECT_TRUE(has(text.out, "variant    seq=48: tiled ")) << text.out;
+  const Json variants = Json::parse(gemmc({"explain", p, "--target", "x86-64-v3", "--json"}).out)["variants"];
+  ASSERT_EQ(variants.size(), 2u);
+  EXPECT_EQ(variants[1]["dims"], Json({{"seq", 48}}));
+  EXPECT_TRUE(has(variants[1]["schedule"], "tiled "));
+  EXPECT_TRUE(has(failure({"explain", "gemm f32 m=?m n=?~1~2~3 k=?~1~2~3"}), "9 combinations; allowed: up to 8"));
+}
+
 TEST_F(CommandTest, ASchedulesLineCanBeForced) {
   const std::string line = "general mr=2 nr=8 lanes=8 mc=8 nc=16 kc=16";
   EXPECT_TRUE(has(gemmc({"explain", "gemm f32 m=16 n=32 k=8", "--schedule", line}).out, "schedule   " + line + "\n"));

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/dim_names.h"
 #include "schedules/family_table.h"
 #include "tests/support/instance.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr int64_t kMostMultiplications = 2'000'000;
 constexpr int64_t kLargestStaticBatch = 8;
+constexpr int64_t kLargestLikelySize = 70;
 
 int64_t random_size(Random& random) {
   switch (random.between(0, 19)) {
@@ -37,6 +39,25 @@ int64_t random_size(Random& random) {
 Dim random_dim(const std::string& name, DimKind kind, Random& random) {
   if (kind == DimKind::kSomeRuntime && random.one_in(2)) return Dim::fixed(std::min<int64_t>(random_size(random), 70));
   return Dim::runtime(name);
+}
+
+// Likely values for the run-time dimensions of the matrices, so that together they may bind all a tile needs.
+void add_random_likely_values(Problem& problem, Random& random) {
+  for (const Operand* operand : {&problem.a, &problem.b}) {
+    const size_t rank = operand->shape.size();
+    for (size_t i = rank - std::min<size_t>(rank, 2); i < rank; ++i) {
+      Dim dim = operand->shape[i];
+      if (dim.is_static() || !dim.likely.empty()) continue;
+      dim.likely = {std::min<int64_t>(random_size(random), kLargestLikelySize)};
+      if (random.one_in(4)) dim.likely.push_back(random.between(1, kLargestLikelySize));
+      replace_dim(problem, dim.name, dim);
+    }
+  }
+}
+
+int64_t runtime_size(const Dim& dim, Random& random) {
+  if (dim.likely.empty() || random.one_in(3)) return random_size(random);
+  return dim.likely[static_cast<size_t>(random.between(0, static_cast<int64_t>(dim.likely.size()) - 1))];
 }
 
 // Strides for an operand with a row and a column dimension last, in the ways that callers have them.
@@ -215,7 +236,8 @@ std::vector<int64_t> bound_shape(const Shape& shape, Bindings& bound, Random& ra
       continue;
     }
     const auto found = bound.find(dim.name);
-    result.push_back(found != bound.end() ? found->second : bound.emplace(dim.name, random_size(random)).first->second);
+    if (found == bound.end()) bound[dim.name] = runtime_size(dim, random);
+    result.push_back(bound[dim.name]);
   }
   return result;
 }
@@ -284,6 +306,7 @@ Problem random_problem(DType dtype, DimKind kind, Random& random) {
     problem.b.storage = kNarrower[random.between(0, static_cast<int64_t>(count) - 1)];
   }
   if (random.one_in(3)) add_random_epilogue(problem, random);
+  if (random.one_in(3)) add_random_likely_values(problem, random);
   return problem;
 }
 
@@ -297,7 +320,8 @@ ArrayShapes random_shapes(const Problem& problem, Random& random) {
       const Shape &a = problem.a.shape, &b = problem.b.shape;
       const Dim& k_of_a = a.back();
       const Dim& k_of_b = b.size() == 1 ? b[0] : b[b.size() - 2];
-      if (!k_of_a.is_static() && !k_of_b.is_static()) bound[k_of_b.name] = bound[k_of_a.name] = random_size(random);
+      if (!k_of_a.is_static() && !k_of_b.is_static())
+        bound[k_of_b.name] = bound[k_of_a.name] = runtime_size(k_of_a, random);
     }
     shapes.a = bound_shape(problem.a.shape, bound, random);
     shapes.b = bound_shape(problem.b.shape, bound, random);

@@ -1,7 +1,8 @@
 // Random problems, and random shapes for the run-time dimensions of a problem.
 //
 // Most sizes are in 0..70, some at and beside powers of two, some larger; batches broadcast on both sides; operands are
-// transposed, strided, of unknown rank; every form of C. Everything made here is valid.
+// transposed, strided, of unknown rank; every form of C. Some problems have likely values; random_shapes() takes them
+// most of the time, but not always. Everything made here is valid.
 #pragma once
 
 #include <cstdint>

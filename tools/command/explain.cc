@@ -49,6 +49,10 @@ void print_text(const SourceNode& node, const ExplainOptions& options, const Exp
     print_out("  {:8} {}\n", name(verdict.family), verdict_text(verdict, e.plan.schedule));
   }
   print_out("schedule   {}\n", e.artifact.schedule);
+  for (const ArtifactVariant& variant : e.artifact.variants) {
+    const std::string dims = print_bound_dims(variant.dims, e.plan.canonical.dim_names);
+    print_out("variant    {}: {}\n", one_line(dims), variant.schedule);
+  }
   print_out("symbol     {}\n", e.artifact.symbol);
   print_out("object     {} bytes\n", e.artifact.object.size());
   for (const std::string& note : node.notes) print_out("note       {}\n", note);
@@ -73,6 +77,12 @@ void print_as_json(const SourceNode& node, const ExplainOptions& options, const 
                                 {"is_chosen", verdict.family == e.plan.schedule.family}});
   }
   json["schedule"] = e.artifact.schedule;
+  json["variants"] = Json::array();
+  for (const ArtifactVariant& variant : e.artifact.variants) {
+    Json dims = Json::object();
+    for (const BoundDim& dim : variant.dims) dims[e.plan.canonical.dim_names[dim_index(dim.name)]] = dim.size;
+    json["variants"].push_back({{"dims", dims}, {"schedule", variant.schedule}});
+  }
   json["symbol"] = e.artifact.symbol;
   json["bytes"] = e.artifact.object.size();
   json["notes"] = node.notes;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/problem_string.h"
+#include "schedules/variants.h"
 #include "tests/support/instance.h"
 
 namespace gemmc::testing {
@@ -10,7 +11,7 @@ namespace {
 
 TEST(RandomProblem, IsValidAndItsTextRepeatsIt) {
   Random random(11);
-  int in_place = 0, several_calls = 0, rows_at_the_call = 0;
+  int in_place = 0, several_calls = 0, rows_at_the_call = 0, variants = 0;
   for (int i = 0; i < 3000; ++i) {
     const DType dtype = kAllDTypes[i % 8];
     const Problem problem = random_problem(dtype, i % 3 == 0 ? DimKind::kSomeRuntime : DimKind::kAllRuntime, random);
@@ -19,6 +20,9 @@ TEST(RandomProblem, IsValidAndItsTextRepeatsIt) {
     const Instance instance = make_instance(problem, shapes, static_cast<uint64_t>(i));
     in_place += instance.in_place_operand() != nullptr;
     several_calls += !instance.outer.empty();
+    const Expected<std::vector<Variant>> chosen = choose_variants(canonical(problem), *parse_target("x86-64-v3"));
+    ASSERT_TRUE(chosen) << chosen.status().message();
+    variants += !chosen->empty();
 
     // What a failure prints makes the same instance again.
     const Expected<Problem> parsed = parse_problem(print_problem(problem));
@@ -43,6 +47,7 @@ TEST(RandomProblem, IsValidAndItsTextRepeatsIt) {
   EXPECT_GT(in_place, 30);
   EXPECT_GT(several_calls, 3);
   EXPECT_GT(rows_at_the_call, 500);
+  EXPECT_GT(variants, 200);
 }
 
 }  // namespace

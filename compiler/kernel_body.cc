@@ -1,0 +1,23 @@
+#include "compiler/kernel_body.h"
+
+#include <fmt/format.h>
+
+namespace gemmc {
+namespace {
+
+std::string body_name(const KernelBody& body) {
+  if (body.dims.empty()) return ".general";
+  std::string name;
+  for (const BoundDim& dim : body.dims) name += fmt::format(".{}_{}", dim.name, dim.size);
+  return name;
+}
+
+}  // namespace
+
+std::string pipeline_symbol(const KernelBody& body, const std::string& function) {
+  return fmt::format("pipeline{}.{}", body_name(body), function);
+}
+
+std::string body_symbol(const KernelBody& body, const std::string& kernel) { return kernel + body_name(body); }
+
+}  // namespace gemmc

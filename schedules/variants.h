@@ -1,0 +1,38 @@
+// Variants: bodies of a kernel for likely values of its run-time dimensions, beside the general body.
+//
+// Flow: Problem + Target -> Schedule, **Variants** -> Halide pipelines. Called by compile.cc; compiler/dispatch.h
+// chooses between the bodies in each call. A variant binds every dimension whose likely values the canonical problem
+// keeps, because only together do they make N, K and strides known.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/dim_names.h"
+#include "core/problem.h"
+#include "core/status.h"
+#include "core/target.h"
+#include "schedules/schedule.h"
+
+namespace gemmc {
+
+// Each is compiled, which takes as long as the general body, and costs every call a comparison or two.
+constexpr size_t kMostVariants = 8;
+
+struct Variant {
+  std::vector<BoundDim> dims;  // in the order of the call's `dims`
+  Problem problem;             // the canonical one with these dimensions bound; its call lacks their arguments
+  Schedule schedule;
+};
+
+// One variant for each combination of likely values with another schedule than the general body's: with the same it
+// would be no faster. Refuses more than kMostVariants combinations.
+Expected<std::vector<Variant>> choose_variants(const CanonicalProblem& canonical, const Target& target);
+
+// Leaves `problem` those likely values that a variant binds, so that equal code has one key.
+void drop_other_likely_values(Problem& problem, const std::vector<Variant>& variants);
+
+// "d0=128", "d0=128 d1=64"; `names` are those of the call's dims.
+std::string print_bound_dims(const std::vector<BoundDim>& dims, const std::vector<std::string>& names);
+
+}  // namespace gemmc

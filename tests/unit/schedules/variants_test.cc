@@ -1,0 +1,94 @@
+#include "schedules/variants.h"
+
+#include <gtest/gtest.h>
+
+#include "core/problem_string.h"
+#include "schedules/family_table.h"
+
+namespace gemmc {
+namespace {
+
+CanonicalProblem canonical_of(const std::string& text) {
+  Expected<Problem> parsed = parse_problem(text);
+  EXPECT_TRUE(parsed) << text << ": " << parsed.status().message();
+  return parsed ? canonical(*parsed) : CanonicalProblem{};
+}
+
+std::vector<Variant> variants(const std::string& text) {
+  Expected<std::vector<Variant>> chosen = choose_variants(canonical_of(text), *parse_target("x86-64-v3"));
+  EXPECT_TRUE(chosen) << text << ": " << chosen.status().message();
+  return chosen ? *std::move(chosen) : std::vector<Variant>();
+}
+
+// "d0=64: tiled; d0=128: tiled"
+std::string summary(const std::string& text) {
+  const CanonicalProblem made = canonical_of(text);
+  std::string result;
+  for (const Variant& variant : variants(text)) {
+    result += (result.empty() ? "" : "; ") + print_bound_dims(variant.dims, made.dim_names) + ": " +
+              std::string(name(variant.schedule.family));
+  }
+  return result;
+}
+
+TEST(Variants, OneForEachLikelyValue) {
+  EXPECT_EQ(summary("matmul f32 a=?bx12x?s:~128~64x32 b=?bx12x32x?s"), "s=64: tiled; s=128: tiled");
+  EXPECT_EQ(summary("gemm f32 m=?m n=?~100 k=64 c=n"), "n=100: tiled");
+  EXPECT_EQ(summary("gemm f32 m=?~4 n=100 k=64 ta"), "m=4: tiled");
+}
+
+TEST(Variants, OneForEachCombination) {
+  EXPECT_EQ(summary("gemm f32 m=?m n=?~16~32 k=?~8~9"),
+            "k=8 n=16: tiled; k=8 n=32: tiled; k=9 n=16: tiled; k=9 n=32: tiled");
+}
+
+TEST(Variants, BindTheNameWhereverItStands) {
+  const std::vector<Variant> found = variants("matmul f32 a=?bx12x?s:~128x32 b=?bx12x32x?s");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(print_problem(found[0].problem), "matmul f32 a=?d0x12x128x32 b=?d0x12x32x128");
+  EXPECT_EQ(found[0].dims, (std::vector<BoundDim>{{"d1", 128}}));
+  EXPECT_EQ(found[0].schedule, *choose_schedule(found[0].problem, *parse_target("x86-64-v3")));
+}
+
+TEST(Variants, NoneWhereNothingIsGained) {
+  for (const char* text : {
+           "gemm f32 m=?~128 n=100 k=64",                 // the tiled family takes a run-time M
+           "gemm f32 m=?m n=?n k=?~64",                   // N stays unknown
+           "gemm f32 m=?m n=?~0 k=64",                    // an empty Y
+           "gemm f32 m=?m n=?~64 k=64 tb",                // B's columns are not neighbours
+           "gemm f32 m=?m n=?~64 k=64 tb const=b",        // nor is there a packed B: the general body reads it as it is
+           "gemm f32 m=?m n=?~64 k=4096",                 // packing pays
+           "gemm bf16 m=?m n=?~64 k=64",                  // another schedule than the general body's there is not
+           "gemm f32 m=?m n=?~9223372036854775807 k=64",  // no operand has that size
+           "matmul f32 a=?b:~5x?s:~5x?b b=7x?bx9",        // batches that do not broadcast
+       }) {
+    EXPECT_EQ(summary(text), "") << text;
+  }
+}
+
+TEST(Variants, OfTheGeneralFamilyWhereRowsFitTheTile) {
+  const std::vector<Variant> found = variants("gemm bf16 m=?~1 n=64 k=64 ta");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].schedule.family, Family::kGeneral);
+  EXPECT_EQ(found[0].schedule.mr, 1);
+}
+
+TEST(Variants, OnlyValuesThatAreBoundStay) {
+  CanonicalProblem made = canonical_of("gemm f32 m=?m n=?~0~64 k=?~8");
+  drop_other_likely_values(made.problem, *choose_variants(made, *parse_target("x86-64-v3")));
+  EXPECT_EQ(print_problem(made.problem), "gemm f32 m=?d0 n=?d2:~64 k=?d1:~8");
+  drop_other_likely_values(made.problem, {});
+  EXPECT_EQ(print_problem(made.problem), "gemm f32 m=?d0 n=?d2 k=?d1");
+}
+
+TEST(Variants, NoneOfTooManyCombinations) {
+  EXPECT_EQ(variants("gemm f32 m=?m n=?~1~2~3~4~5~6~7~8 k=4").size(), kMostVariants);
+  const Expected<std::vector<Variant>> many =
+      choose_variants(canonical_of("gemm f32 m=?m n=?cols:~1~2~3 k=?depth:~1~2~3"), *parse_target("x86-64-v3"));
+  ASSERT_FALSE(many);
+  EXPECT_EQ(many.status().code(), StatusCode::kUnsupported);
+  EXPECT_EQ(many.status().message(), "likely values of 'depth' and 'cols' have 9 combinations; allowed: up to 8");
+}
+
+}  // namespace
+}  // namespace gemmc

@@ -41,8 +41,8 @@ Expected<std::optional<size_t>> LibraryWeights::add_packed_b(const Node& node, c
                                         name(b->dtype), panels->k, panels->n, name(dtype)));
   }
   // Values come dense, in the order of the node's shape, so the kernel's strides are theirs.
-  return std::optional(add_once(dtype, pack(*panels, element_bytes, b->bytes.data(), *form.b.row.static_value(),
-                                                    *form.b.col.static_value())));
+  return std::optional(add_once(
+      dtype, pack(*panels, element_bytes, b->bytes.data(), *form.b.row.static_value(), *form.b.col.static_value())));
 }
 
 Expected<std::optional<size_t>> LibraryWeights::add_dense(const Tensor* values, const Artifact& artifact) {

@@ -4,6 +4,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/PatternMatch.h>
+#include <llvm/IR/ValueHandle.h>
 #include <llvm/Transforms/Utils/Local.h>
 
 #include <algorithm>
@@ -175,7 +176,7 @@ llvm::Value* each_lane(LaneBuilder& lanes_builder, const std::vector<Lane>& lane
 // The sum with marked products in operand `side`, fused or at least without the mark. Nothing if there is none. Where
 // only some lanes have one there, the sums of the other lanes, which may have theirs on the other side, join `sums`.
 llvm::Value* replacement(llvm::BinaryOperator& sum, unsigned side, bool has_fma,
-                         std::vector<llvm::BinaryOperator*>& sums) {
+                         std::vector<llvm::WeakTrackingVH>& sums) {
   llvm::Value* marked = sum.getOperand(side);
   const std::vector<Lane> lanes = lanes_with_products(marked);
   if (lanes.empty()) return nullptr;
@@ -197,7 +198,7 @@ llvm::Value* replacement(llvm::BinaryOperator& sum, unsigned side, bool has_fma,
       [&](llvm::Value* term, unsigned i) {
         llvm::Value* left = lanes_builder.element(addend, i);
         llvm::Value* rest = is_subtracted ? builder.CreateFSub(left, term) : builder.CreateFAdd(left, term);
-        if (auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(rest)) sums.push_back(operation);
+        if (auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(rest)) sums.emplace_back(operation);
         return rest;
       });
 }
@@ -226,19 +227,20 @@ bool is_never_summed(llvm::Instruction& marked) {
 }  // namespace
 
 Status fuse_marked_products(llvm::Module& module, bool has_fma) {
-  std::vector<llvm::BinaryOperator*> sums;  // the first of the module last
+  std::vector<llvm::WeakTrackingVH> sums;  // the first of the module last; null: deleted since
   for (llvm::Function& function : module) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       const unsigned opcode = instruction.getOpcode();
       if (opcode == llvm::Instruction::FAdd || opcode == llvm::Instruction::FSub) {
-        sums.push_back(llvm::cast<llvm::BinaryOperator>(&instruction));
+        sums.emplace_back(&instruction);
       }
     }
   }
   std::reverse(sums.begin(), sums.end());
   while (!sums.empty()) {
-    llvm::BinaryOperator* sum = sums.back();
+    auto* sum = llvm::dyn_cast_or_null<llvm::BinaryOperator>(static_cast<llvm::Value*>(sums.back()));
     sums.pop_back();
+    if (sum == nullptr) continue;
     unsigned side = 0;
     llvm::Value* fused = replacement(*sum, side, has_fma, sums);
     if (fused == nullptr) fused = replacement(*sum, side = 1, has_fma, sums);

@@ -18,14 +18,21 @@ namespace {
 constexpr size_t kMostSteps = 16;
 constexpr size_t kMostReaders = 8;
 
-// The activations' values and slopes are all in here.
-constexpr int kSampleCount = 129;
-constexpr double kSampleEnd = 12;
+// Dense where activations bend; farther out, where a bound may cut them off, a few.
+constexpr int kDenseCount = 129;
+constexpr double kDenseEnd = 12;
+constexpr double kOuter[] = {13, 16, 20.5, 26, 33, 50, 77, 128, 300, 700, 1e4, 1e6, 1e12, 1e30, 3e38};
+constexpr int kSampleCount = kDenseCount + 2 * static_cast<int>(std::size(kOuter));
 using Samples = std::array<double, kSampleCount>;
 
 Samples sample_points() {
   Samples points;
-  for (int i = 0; i < kSampleCount; ++i) points[i] = kSampleEnd * (2.0 * i / (kSampleCount - 1) - 1);
+  for (int i = 0; i < kDenseCount; ++i) points[i] = kDenseEnd * (2.0 * i / (kDenseCount - 1) - 1);
+  int next = kDenseCount;
+  for (const double outer : kOuter) {
+    points[next++] = outer;
+    points[next++] = -outer;
+  }
   return points;
 }
 
@@ -159,12 +166,16 @@ class Region {
     });
   }
 
+  // Beyond 1, relative to the argument: there activations are about it, or bounded. NaN is near nothing.
+  bool is_near(double found, double wanted, double point) const {
+    return std::abs(found - wanted) <= tolerance(value_) * std::max(1.0, std::abs(point));
+  }
+
   const char* recognize(const Samples& samples) const {
     const Samples points = sample_points();
     for (const KnownActivation& known : kKnown) {
       bool is_same = true;
-      for (int i = 0; i < kSampleCount; ++i)
-        is_same &= std::abs(samples[i] - known.value(points[i])) <= tolerance(value_);
+      for (int i = 0; i < kSampleCount; ++i) is_same &= is_near(samples[i], known.value(points[i]), points[i]);
       if (is_same) return known.op;
     }
     return nullptr;
@@ -186,6 +197,7 @@ bool is_elementwise(std::string_view op_type) {
 }
 
 Expected<std::optional<Activation>> find_activation(const Value& value, size_t graph, ModelFiles& files) {
+  if (!value.shape) return std::optional<Activation>();
   return Region(value, graph, files).search();
 }
 

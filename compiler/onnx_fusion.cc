@@ -29,6 +29,11 @@ class Chain {
       return std::move(fusion_);
     }
     while (true) {
+      // One step is kept for a scale of narrower weights.
+      if (fusion_.steps.size() + 1 == kMostEpilogueSteps) {
+        fusion_.end = fmt::format("{} steps", fusion_.steps.size());
+        return std::move(fusion_);
+      }
       const Expected<bool> has_grown = grow();
       if (!has_grown) return has_grown.status();
       if (!*has_grown) return std::move(fusion_);
@@ -86,7 +91,9 @@ class Chain {
     }
     if (op_type == "Gelu") {
       const ::onnx::AttributeProto* approximate = step.op.attribute("approximate");
-      taken.op = approximate != nullptr && approximate->s() == "tanh" ? "gelu_tanh" : "gelu";
+      const std::string form = approximate != nullptr ? approximate->s() : "none";
+      if (form != "none" && form != "tanh") return ends("Gelu of another form");
+      taken.op = form == "tanh" ? "gelu_tanh" : "gelu";
     }
     if (op_type == "Clip") {
       const Expected<std::optional<std::vector<float>>> bounds = clip_bounds(step);
@@ -163,6 +170,7 @@ class Chain {
       if (const ::onnx::AttributeProto* given = step.op.attribute(kAttributes[i])) bounds[i] = given->f();
       const Value* input = i + 1 < step.inputs.size() ? step.inputs[i + 1] : nullptr;
       if (input == nullptr) continue;
+      if (input->type != step.output->type) return std::optional<std::vector<float>>();
       const Expected<std::optional<double>> bound = scalar_constant(*input, files_);
       if (!bound) return bound.status();
       if (!*bound) return std::optional<std::vector<float>>();

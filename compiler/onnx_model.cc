@@ -148,14 +148,14 @@ class Description {
   Expected<std::optional<ModelNode::Narrow>> describe_narrow(const FoundNode& found, const Node& node) {
     std::optional<ModelNode::Narrow> described;
     const bool has_c = found.inputs.size() > 2 && found.inputs[2] != nullptr;
-    if (found.inputs.size() < 2 || found.inputs[1] == nullptr || has_c) return described;
+    if (found.inputs.size() < 2 || found.inputs[1] == nullptr) return described;
     const bool is_transposed = std::any_of(node.attributes.begin(), node.attributes.end(), [](const NodeAttribute& a) {
       return a.name == "transB" && a.int_value != 0;
     });
     const Expected<std::optional<NarrowWeights>> narrow =
         find_narrow_weights(found.inputs[1]->constant, is_transposed ? 0 : 1, files_);
     if (!narrow) return narrow.status();
-    if (!*narrow) return described;
+    if (!*narrow || ((*narrow)->step && has_c)) return described;
     Expected<std::shared_ptr<const Tensor>> values = data_of((*narrow)->stored), scale = data_of((*narrow)->scale);
     if (!values) return values.status();
     if (!scale) return scale.status();

@@ -1,8 +1,9 @@
 // Weights that a model stores in a narrower type than it computes with, so that a kernel can read them as they are.
 //
 // Flow: Constant -> **NarrowWeights** -> ModelNode -> `gemmc build --narrow`. A Cast of bfloat16, float16 or int8
-// values is exact. A scale of int8 values, for the whole tensor or for each column, moves behind the product:
-// A (Q s) = (A Q) s. As exporters write it: Mul(Cast(Q), s), DequantizeLinear(Q, s) without a zero point.
+// values is exact. A scale of int8 values, for the whole tensor or for each column, moves behind the product of a type
+// of 32 bits or more: A (Q s) = (A Q) s. As exporters write it: Mul(Cast(Q), s), DequantizeLinear(Q, s) without a zero
+// point.
 #pragma once
 
 #include <cstddef>

@@ -91,6 +91,9 @@ bool reads_rows(std::span<const EpilogueStep> steps) {
 }
 
 Status check_epilogue(std::span<const EpilogueStep> steps, DType dtype) {
+  if (steps.size() > kMostEpilogueSteps) {
+    return Status::invalid(fmt::format("an epilogue of {} steps; allowed: up to {}", steps.size(), kMostEpilogueSteps));
+  }
   for (const EpilogueStep& step : steps) {
     const EpilogueRule* rule = find_epilogue_rule(step.op);
     if (rule == nullptr) {

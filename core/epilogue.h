@@ -40,6 +40,9 @@ std::vector<float> epilogue_values(const EpilogueStep& step);
 // Leaves the values out where they are the defaults: each step has one form.
 void drop_default_values(EpilogueStep& step);
 
+// Each step is code in every register tile, so that a kernel takes seconds to compile with some hundreds.
+inline constexpr size_t kMostEpilogueSteps = 32;
+
 // How the operand of a step that reads one lies over Y.
 enum class EpilogueOperandKind {
   kNone,     // the step reads no operand
@@ -53,7 +56,7 @@ EpilogueOperandKind operand_kind(const EpilogueStep& step);
 // Whether a step reads one value for each row of an item: then items of a batch cannot become rows.
 bool reads_rows(std::span<const EpilogueStep> steps);
 
-// Unknown ops, axes and values that an op does not have, and types that it does not take.
+// Too many steps, unknown ops, axes and values that an op does not have, and types that it does not take.
 Status check_epilogue(std::span<const EpilogueStep> steps, DType dtype);
 
 // Steps that are right but that no kernel can do yet.

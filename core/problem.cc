@@ -184,10 +184,9 @@ Status check_storage(char operand_name, const Operand& operand, DType dtype) {
   const bool is_int8 = *operand.storage == DType::kInt8;
   if ((is_integer(*operand.storage) && !is_int8) || is_integer(dtype) ||
       size_bytes(*operand.storage) >= size_bytes(dtype)) {
-    return Status::invalid(
-        fmt::format("operand {} has storage {} for type {}; allowed: a narrower floating-point type, or int8 for a "
-                    "floating-point type",
-                    operand_name, name(*operand.storage), name(dtype)));
+    return Status::invalid(fmt::format(
+        "operand {} has storage {} for type {}; allowed: {}", operand_name, name(*operand.storage), name(dtype),
+        is_integer(dtype) ? "none, integers have no narrower storage" : "int8 or a narrower floating-point type"));
   }
   return Status::ok();
 }

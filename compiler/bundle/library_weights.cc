@@ -46,7 +46,8 @@ Expected<std::optional<size_t>> LibraryWeights::add_packed_b(const Node& node, c
 }
 
 Expected<std::optional<size_t>> LibraryWeights::add_dense(const Tensor* values, const Artifact& artifact) {
-  if (values == nullptr) return std::optional<size_t>();
+  // C has no arrays of no elements, and kernels do not read them.
+  if (values == nullptr || values->bytes.empty()) return std::optional<size_t>();
   if (values->dtype != artifact.problem.dtype) {
     return Status::internal(
         fmt::format("a constant of {} for a kernel of {}", name(values->dtype), name(artifact.problem.dtype)));

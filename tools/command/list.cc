@@ -97,11 +97,12 @@ void print_node(const SourceNode& node) {
     const std::string constant = operand.constant.empty() ? "" : "  constant: " + operand.constant;
     print_out("  {}        {} {}{}\n", operand.letter, operand.dtype, one_line(shape), one_line(constant));
   }
-  if (!node.consumers.empty())
-    print_out("  then     {}\n", one_line(fmt::format("{}", fmt::join(node.consumers, ", "))));
+  if (!node.consumers.empty()) print_out("  then     {}\n", one_line(names_text(node.consumers)));
   if (node.fusable && !node.fusable->epilogue.empty()) {
     print_out("  fusable  {} (in place of {}; then: {})\n", one_line(print_epilogue(node.fusable->epilogue)),
-              one_line(fmt::format("{}", fmt::join(node.fusable->replaces, ", "))), node.fusable->end);
+              one_line(names_text(node.fusable->replaces)), node.fusable->end);
+  } else if (node.fusable && !node.fusable->end.empty()) {
+    print_out("  fusable  nothing ({})\n", node.fusable->end);
   }
   if (node.narrow) {
     const std::string scale = node.narrow->scale ? ", " + print_epilogue(std::span(&*node.narrow->scale, 1)) : "";

@@ -15,12 +15,12 @@
 #include "compiler/strict_json.h"
 #include "core/dim_names.h"
 #include "core/problem_string.h"
+#include "tools/command/text.h"
 
 namespace gemmc {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr size_t kNamesShown = 10;
 
 Expected<std::string> read_text(const fs::path& path) {
   const auto failure = [&](const std::string& why) {
@@ -38,13 +38,6 @@ Expected<std::string> read_text(const fs::path& path) {
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file) return failure(std::generic_category().message(errno));
   return text;
-}
-
-std::string names_text(const std::vector<std::string>& names) {
-  if (names.empty()) return "none";
-  const size_t shown = std::min(names.size(), kNamesShown);
-  const std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
-  return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
 }
 
 Status unknown_dim(const std::string& name, const std::set<std::string>& known) {

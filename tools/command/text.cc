@@ -1,7 +1,9 @@
 #include "tools/command/text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "core/text.h"
@@ -9,6 +11,14 @@
 namespace gemmc {
 
 std::string one_line(std::string_view text) { return one_line(text, std::string_view::npos); }
+
+std::string names_text(const std::vector<std::string>& names) {
+  constexpr size_t kNamesShown = 10;
+  if (names.empty()) return "none";
+  const size_t shown = std::min(names.size(), kNamesShown);
+  const std::string text = fmt::format("{}", fmt::join(names.data(), names.data() + shown, ", "));
+  return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
+}
 
 std::string count_text(size_t count, std::string_view singular) {
   return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");

@@ -16,6 +16,9 @@ using Json = nlohmann::ordered_json;
 // `text`, however long, on one line: control characters, which names in models may hold, as \xNN.
 std::string one_line(std::string_view text);
 
+// "a, b, c": the first ten, and how many more; "none".
+std::string names_text(const std::vector<std::string>& names);
+
 // "1 node", "2 nodes"
 std::string count_text(size_t count, std::string_view singular);
 

@@ -52,6 +52,8 @@ class BoundCall:
     def __init__(self, kernel: "Kernel", operands: "Operands", dims: list[int]):
         self._kernel = kernel
         packed_b = kernel.packed_b
+        if packed_b is None and "storage=b:" in kernel.problem:
+            raise DemoError(f"{kernel.problem} reads a narrower B, which the library does not hold")
         if packed_b is None and kernel.pack_b is not None:
             packed_b = aligned_bytes(kernel.pack_b(None, None))
             kernel.pack_b(operands.b.ctypes.data, packed_b.ctypes.data)

@@ -34,9 +34,11 @@ ModelProto with(const std::vector<NodeProto>& nodes, const std::string& result, 
                                                     {"root", 1.41421356f},
                                                     {"six", 6},
                                                     {"zero", 0},
+                                                    {"minus_twenty", -20},
                                                     {"cubic", 0.044715f},
                                                     {"root_two_over_pi", 0.7978846f},
                                                     {"inverse_root", 0.70710678f}};
+  *graph.add_initializer() = raw_tensor<double>("wide_zero", TensorProto::DOUBLE, {}, {0.0});
   for (const auto& [name, value] : kNumbers) *graph.add_initializer() = floats(name, {}, {value});
   *graph.add_node() = node("MatMul", {"A", "B"}, {"p"}, {}, "product");
   for (const NodeProto& entry : nodes) *graph.add_node() = entry;
@@ -92,10 +94,16 @@ TEST(OnnxFusion, OneOperatorOfEachKind) {
   EXPECT_EQ(single(node("LeakyRelu", {"p"}, {"y"})), "leaky_relu" + end);
   EXPECT_EQ(single(node("LeakyRelu", {"p"}, {"y"}, {attribute("alpha", 0.25f)})), "leaky_relu(0.25)" + end);
   EXPECT_EQ(single(node("Gelu", {"p"}, {"y"})), "gelu" + end);
+  ::onnx::AttributeProto bogus;
+  bogus.set_name("approximate");
+  bogus.set_type(::onnx::AttributeProto::STRING);
+  bogus.set_s("bogus");
+  EXPECT_EQ(single(node("Gelu", {"p"}, {"y"}, {bogus})), "||p|Gelu of another form");
   EXPECT_EQ(single(node("Clip", {"p", "zero", "six"}, {"y"})), "clip(0;6)" + end);
   EXPECT_EQ(single(node("Clip", {"p", "", "six"}, {"y"})), "clip(-inf;6)" + end);
   EXPECT_EQ(single(node("Clip", {"p"}, {"y"}, {attribute("min", 0.0f), attribute("max", 6.0f)}), 6), "clip(0;6)" + end);
   EXPECT_EQ(single(node("Clip", {"p", "x"}, {"y"})), "||p|Clip with bounds that are not known");
+  EXPECT_EQ(single(node("Clip", {"p", "wide_zero"}, {"y"})), "||p|Clip with bounds that are not known") << "float64";
   EXPECT_EQ(single(node("Erf", {"p"}, {"y"})), "||p|Erf");
   EXPECT_EQ(single(node("Softmax", {"p"}, {"y"})), "||p|Softmax");
 }
@@ -169,6 +177,22 @@ TEST(OnnxFusion, ActivationsInWhateverWayTheyAreWritten) {
                          "y")),
             "||p|2 nodes read it")
       << "another tensor takes part";
+  // min(relu(p), 20) is relu for a long way.
+  EXPECT_EQ(fusable(with({named("n1", "Neg", {"p"}, "a"), named("n2", "Clip", {"a", "minus_twenty", "zero"}, "c"),
+                          named("n3", "Neg", {"c"}, "y")},
+                         "y")),
+            "||p|Neg");
+}
+
+TEST(OnnxFusion, EndsBeforeAKernelTakesLongToCompile) {
+  std::vector<NodeProto> chain;
+  for (int i = 0; i < 100; ++i) {
+    chain.push_back(named(numbered("n", i), "Relu", {i == 0 ? "p" : numbered("q", i - 1)}, numbered("q", i)));
+  }
+  const Expected<Model> loaded = load(with(chain, "q99"));
+  ASSERT_TRUE(loaded) << loaded.status().message();
+  EXPECT_EQ(loaded->nodes[0].fusable.epilogue.size(), kMostEpilogueSteps - 1);
+  EXPECT_EQ(loaded->nodes[0].fusable.end, "31 steps");
 }
 
 TEST(OnnxFusion, EndsWhereSomebodyElseReads) {

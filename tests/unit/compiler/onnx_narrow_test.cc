@@ -66,6 +66,17 @@ TEST(OnnxNarrow, CastAndMul) {
             "int8 scale::s 1");
 }
 
+// The scale of float16 values may make infinities that the scaled ones are not, and 16-bit types round Q s.
+TEST(OnnxNarrow, OnlyInt8HasAScaleAndOnlyInWideTypes) {
+  const std::vector<uint16_t> bits(6, 0x3c00);
+  EXPECT_EQ(narrow(with({raw_tensor("W", TensorProto::FLOAT16, {2, 3}, bits), floats("s", {}, {2})},
+                        {cast("W", "F"), node("Mul", {"F", "s"}, {"T"})})),
+            "none");
+  EXPECT_EQ(narrow(with({int8s("W", {2, 3}), raw_tensor<uint16_t>("s", TensorProto::FLOAT16, {}, {0x3c00})},
+                        {cast("W", "F", TensorProto::FLOAT16), node("Mul", {"F", "s"}, {"T"})})),
+            "none");
+}
+
 TEST(OnnxNarrow, CastAlone) {
   const std::vector<uint16_t> bits(6, 0x3c00);
   EXPECT_EQ(narrow(with({int8s("W", {2, 3})}, {cast("W", "T")})), "int8");
@@ -105,6 +116,9 @@ TEST(OnnxNarrow, ColumnsOfATransposedB) {
   EXPECT_EQ(gemm({"A", "T"}, floats("s", {3, 1}, {1, 2, 3})), "int8 scale:n:s 3");
   EXPECT_EQ(gemm({"A", "T"}, floats("s", {2}, {1, 2})), "none");
   EXPECT_EQ(gemm({"A", "T", "c"}, floats("s", {3, 1}, {1, 2, 3})), "none") << "the scale would scale C too";
+  EXPECT_EQ(narrow(with({int8s("W", {3, 2})}, {cast("W", "T")},
+                        node("Gemm", {"A", "T", "c"}, {"Y"}, {attribute("transB", int64_t{1})}))),
+            "int8");
 }
 
 }  // namespace

@@ -342,6 +342,14 @@ TEST(Problem, EpiloguesFitTypesAndShapes) {
   expect_valid(unknown, "columns need no rows");
 }
 
+TEST(Problem, RefusesMoreStepsThanCompileInReasonableTime) {
+  Problem long_epilogue = gemm({2, 3}, {3, 4});
+  long_epilogue.epilogue.assign(kMostEpilogueSteps, {"relu", "", ""});
+  expect_valid(long_epilogue, "as many as are allowed");
+  long_epilogue.epilogue.push_back({"relu", "", ""});
+  expect_refused(long_epilogue, {"33 steps", "up to 32"});
+}
+
 TEST(Problem, RefusesByNameWhatIsNotBuilt) {
   EXPECT_TRUE(refuse_unbuilt(gemm({2, 3}, {3, 4}, {4})).is_ok());
   Problem epilogue = gemm({2, 3}, {3, 4});

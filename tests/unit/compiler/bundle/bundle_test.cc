@@ -214,6 +214,8 @@ TEST(LibraryWeights, HoldsWhatCAndTheEpilogueRead) {
   EXPECT_EQ(found.epilogue, (std::vector<std::optional<size_t>>{1, std::nullopt, 0}));
   // A C that the kernel does not read (beta is 0) is not held for it.
   EXPECT_EQ(held.add(node, artifact("other", "gemm f32 m=?d0 n=3 k=2" + epilogue))->c, std::nullopt);
+  node.inputs[2].data = tensor({});
+  EXPECT_EQ(held.add(node, reads_c)->c, std::nullopt) << "C has no arrays of no elements";
   node.inputs[2].data = std::make_shared<const Tensor>(Tensor{DType::kInt32, {3}, three});
   EXPECT_EQ(held.add(node, reads_c).status().code(), StatusCode::kInternal);
   EXPECT_EQ(held.take("model").size(), 2u);

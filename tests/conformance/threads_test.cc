@@ -122,7 +122,7 @@ TEST(ThreadsTest, DifferentNodesDoNotDisturbEachOther) {
 
 TEST(ThreadsTest, ARefusalIsGivenToEveryoneAndTheNextRequestSucceeds) {
   Session session(host());
-  Problem unbuilt = parse_problem("gemm f32 m=4 n=4 k=4 storage=b:bf16").operator*();
+  Problem unbuilt = parse_problem("gemm f32 m=4 n=4 k=4 storage=a:bf16").operator*();
   std::atomic<int> refusals = 0;
   on_all_threads([&](int) {
     const Expected<Session::Result> kernel = session.kernel(unbuilt);
@@ -130,7 +130,7 @@ TEST(ThreadsTest, ARefusalIsGivenToEveryoneAndTheNextRequestSucceeds) {
     return std::string();
   });
   EXPECT_EQ(refusals, kThreads);
-  unbuilt.b.storage.reset();
+  unbuilt.a.storage.reset();
   EXPECT_TRUE(session.kernel(unbuilt));
 }
 

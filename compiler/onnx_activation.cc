@@ -57,43 +57,51 @@ double tolerance(const Value& value) {
   return dtype && size_bytes(*dtype) == 2 ? 3e-4 : 1e-5;
 }
 
+// An operator as a function of its operands; HardSigmoid's are followed by its attributes.
+struct Operator {
+  std::string_view op_type;
+  size_t operand_count;
+  double (*value)(double a, double b, double c);
+};
+constexpr Operator kOperators[] = {
+    {"Add", 2, [](double a, double b, double) { return a + b; }},
+    {"Sub", 2, [](double a, double b, double) { return a - b; }},
+    {"Mul", 2, [](double a, double b, double) { return a * b; }},
+    {"Div", 2, [](double a, double b, double) { return a / b; }},
+    {"Pow", 2, [](double a, double b, double) { return std::pow(a, b); }},
+    {"Clip", 3, [](double a, double low, double high) { return std::min(std::max(a, low), high); }},
+    {"Sigmoid", 1, [](double a, double, double) { return sigmoid(a); }},
+    {"Tanh", 1, [](double a, double, double) { return std::tanh(a); }},
+    {"Erf", 1, [](double a, double, double) { return std::erf(a); }},
+    {"Exp", 1, [](double a, double, double) { return std::exp(a); }},
+    {"Neg", 1, [](double a, double, double) { return -a; }},
+    {"Reciprocal", 1, [](double a, double, double) { return 1 / a; }},
+    {"Relu", 1, [](double a, double, double) { return std::max(a, 0.0); }},
+    {"HardSigmoid", 1, [](double a, double slope, double offset) { return std::clamp(slope * a + offset, 0.0, 1.0); }},
+};
+
+const Operator* find_operator(std::string_view op_type) {
+  const auto* found = std::find_if(std::begin(kOperators), std::end(kOperators),
+                                   [&](const Operator& o) { return o.op_type == op_type; });
+  return found == std::end(kOperators) ? nullptr : found;
+}
+
 // The values of a node at the sample points; nothing for an operator that is not known, or operands that it lacks.
 std::optional<Samples> evaluate_step(const GraphStep& step, const std::vector<const Samples*>& inputs) {
-  const std::string& op = step.op.node->op_type();
+  const Operator* const known = find_operator(step.op.node->op_type());
+  if (known == nullptr || inputs.size() != known->operand_count) return std::nullopt;
   const auto attribute = [&](const char* name, double otherwise) {
     const ::onnx::AttributeProto* given = step.op.attribute(name);
     return given == nullptr ? otherwise : static_cast<double>(given->f());
   };
+  const double slope = attribute("alpha", 0.2), offset = attribute("beta", 0.5);
   Samples result;
-  const auto each = [&](const auto& function) {
-    for (int i = 0; i < kSampleCount; ++i) result[i] = function(i);
-    return std::optional(result);
-  };
-  const Samples& a = *inputs[0];
-  if (inputs.size() == 2) {
-    const Samples& b = *inputs[1];
-    if (op == "Add") return each([&](int i) { return a[i] + b[i]; });
-    if (op == "Sub") return each([&](int i) { return a[i] - b[i]; });
-    if (op == "Mul") return each([&](int i) { return a[i] * b[i]; });
-    if (op == "Div") return each([&](int i) { return a[i] / b[i]; });
-    if (op == "Pow") return each([&](int i) { return std::pow(a[i], b[i]); });
-    return std::nullopt;
+  for (int i = 0; i < kSampleCount; ++i) {
+    const double b = inputs.size() > 1 ? (*inputs[1])[i] : slope;
+    const double c = inputs.size() > 2 ? (*inputs[2])[i] : offset;
+    result[i] = known->value((*inputs[0])[i], b, c);
   }
-  if (inputs.size() == 3 && op == "Clip")
-    return each([&](int i) { return std::min(std::max(a[i], (*inputs[1])[i]), (*inputs[2])[i]); });
-  if (inputs.size() != 1) return std::nullopt;
-  if (op == "Sigmoid") return each([&](int i) { return sigmoid(a[i]); });
-  if (op == "Tanh") return each([&](int i) { return std::tanh(a[i]); });
-  if (op == "Erf") return each([&](int i) { return std::erf(a[i]); });
-  if (op == "Exp") return each([&](int i) { return std::exp(a[i]); });
-  if (op == "Neg") return each([&](int i) { return -a[i]; });
-  if (op == "Reciprocal") return each([&](int i) { return 1 / a[i]; });
-  if (op == "Relu") return each([&](int i) { return std::max(a[i], 0.0); });
-  if (op == "HardSigmoid") {
-    const double slope = attribute("alpha", 0.2), offset = attribute("beta", 0.5);
-    return each([&](int i) { return std::clamp(slope * a[i] + offset, 0.0, 1.0); });
-  }
-  return std::nullopt;
+  return result;
 }
 
 // Grows by one node after the other that depends on nothing else than the value.
@@ -190,11 +198,7 @@ class Region {
 
 }  // namespace
 
-bool is_elementwise(std::string_view op_type) {
-  constexpr std::string_view kOperators[] = {"Add", "Sub", "Mul", "Div",        "Pow",  "Sigmoid",     "Tanh",
-                                             "Erf", "Exp", "Neg", "Reciprocal", "Relu", "HardSigmoid", "Clip"};
-  return std::find(std::begin(kOperators), std::end(kOperators), op_type) != std::end(kOperators);
-}
+bool is_elementwise(std::string_view op_type) { return find_operator(op_type) != nullptr; }
 
 Expected<std::optional<Activation>> find_activation(const Value& value, size_t graph, ModelFiles& files) {
   if (!value.shape) return std::optional<Activation>();

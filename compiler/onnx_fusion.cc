@@ -14,8 +14,8 @@
 namespace gemmc {
 namespace {
 
-constexpr std::string_view kOperators[] = {"Add",     "Mul",  "Relu",      "LeakyRelu", "Clip",
-                                           "Sigmoid", "Tanh", "HardSwish", "Gelu"};
+// Beside those of which activations are made.
+constexpr std::string_view kOperators[] = {"LeakyRelu", "HardSwish", "Gelu"};
 
 class Chain {
  public:

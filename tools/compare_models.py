@@ -14,7 +14,7 @@ import numpy as np
 import onnxruntime
 from real_model import agreement, epilogue_cost, timing, workload
 from real_model.command import Programs
-from real_model.errors import DemoError
+from real_model.errors import DemoError, exit_status
 from real_model.kernels import AheadOfTimeLibrary, BoundCall, Kernel, Operands
 from real_model.model_table import ModelResult, ProductResult, print_models, print_products
 from real_model.subgraph import ModelGraph, RuntimeCall, Subgraph, empty_runtime_call
@@ -127,8 +127,8 @@ def compare_model(programs: Programs, work: workload.Workload, scratch: pathlib.
         return result
     values = graph.expose({name for product in products for name in product.part.inputs}, work.inputs)
     sizes = learn_sizes(products, values)
-    for tensor_sizes in zip(model.graph.input, (work.inputs[value.name] for value in model.graph.input)):
-        for dim, size in zip(tensor_sizes[0].type.tensor_type.shape.dim, tensor_sizes[1].shape):
+    for value in model.graph.input:
+        for dim, size in zip(value.type.tensor_type.shape.dim, work.inputs[value.name].shape):
             if dim.dim_param:
                 sizes.setdefault(dim.dim_param, size)
     invent_missing(products, values, sizes)
@@ -184,6 +184,25 @@ def compare_model(programs: Programs, work: workload.Workload, scratch: pathlib.
     return result
 
 
+def run(options: argparse.Namespace) -> list[str]:
+    """Compares and prints; returns what disagreed."""
+    programs = Programs(options.build)
+    works = [w for w in workload.load(options.models, SEQUENCES) if options.only in (None, w.name)]
+    if not works:
+        raise DemoError(f"no model is named '{options.only}'")
+    results = []
+    for work in works:
+        with tempfile.TemporaryDirectory() as scratch:
+            results.append(compare_model(programs, work, pathlib.Path(scratch), options.rounds))
+            print_products(results[-1])
+    cpu, peak = programs.float32_peak()
+    print(f"\n{cpu}, one thread, {peak:.0f} GFLOP/s float32 peak; ONNX Runtime {onnxruntime.__version__}\n")
+    print_models(results)
+    if options.epilogues:
+        epilogue_cost.print_costs(options.build / "lib" / "libgemmc.so", options.rounds)
+    return [failure for result in results for failure in result.failures]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="folder of the built gemmc")
@@ -192,28 +211,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=15, help="how often each call is measured")
     parser.add_argument("--epilogues", action="store_true", help="also what each step of an epilogue costs")
     options = parser.parse_args()
-    failures = []
-    try:
-        programs = Programs(options.build)
-        works = [w for w in workload.load(options.models, SEQUENCES) if options.only in (None, w.name)]
-        if not works:
-            raise DemoError(f"no model is named '{options.only}'")
-        results = []
-        for work in works:
-            with tempfile.TemporaryDirectory() as scratch:
-                results.append(compare_model(programs, work, pathlib.Path(scratch), options.rounds))
-                print_products(results[-1])
-        cpu, peak = programs.float32_peak()
-        print(f"\n{cpu}, one thread, {peak:.0f} GFLOP/s float32 peak; ONNX Runtime {onnxruntime.__version__}\n")
-        print_models(results)
-        if options.epilogues:
-            epilogue_cost.print_costs(options.build / "lib" / "libgemmc.so", options.rounds)
-        failures = [failure for result in results for failure in result.failures]
-    except DemoError as error:
-        failures = [str(error)]
-    for failure in failures:
-        print(f"compare-models: error: {failure}", file=sys.stderr)
-    return 1 if failures else 0
+    return exit_status("compare-models", lambda: run(options))
 
 
 if __name__ == "__main__":

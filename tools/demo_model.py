@@ -13,7 +13,7 @@ import time
 import numpy as np
 from real_model import agreement, model as models, timing
 from real_model.command import Programs
-from real_model.errors import DemoError
+from real_model.errors import DemoError, exit_status
 from real_model.kernels import AheadOfTimeLibrary, JitLibrary, Kernel, Operands
 from real_model.report import Group, Line, print_table
 
@@ -160,16 +160,14 @@ def main() -> int:
     )
     parser.add_argument("--keep", type=pathlib.Path, help="folder that keeps what was built; default: a temporary one")
     options = parser.parse_args()
-    try:
+
+    def run_in_scratch() -> list[str]:
         with tempfile.TemporaryDirectory() as temporary:
             scratch = options.keep or pathlib.Path(temporary)
             scratch.mkdir(parents=True, exist_ok=True)
-            failures = run(options.build, options.model, scratch)
-    except DemoError as error:
-        failures = [str(error)]
-    for failure in failures:
-        print(f"demo: error: {failure}", file=sys.stderr)
-    return 1 if failures else 0
+            return run(options.build, options.model, scratch)
+
+    return exit_status("demo", run_in_scratch)
 
 
 if __name__ == "__main__":

@@ -158,9 +158,8 @@ GEMMC_EXPORT gemmc_status gemmc_session_kernel(gemmc_session* session, const cha
     if (!result) return result.status().with_node(parsed->node_name);
     const Problem& problem = result->kernel->artifact().problem;
     gemmc::LoopForm form = gemmc::loop_form(problem);
-    const gemmc::ElementBytes bytes{
-        static_cast<int64_t>(gemmc::size_bytes(gemmc::stored_dtype(problem.b, problem.dtype))),
-        static_cast<int64_t>(gemmc::size_bytes(problem.dtype))};
+    const gemmc::ElementBytes bytes{static_cast<int64_t>(gemmc::size_bytes(gemmc::b_dtype(problem))),
+                                    static_cast<int64_t>(gemmc::size_bytes(problem.dtype))};
     const gemmc_pack_entry pack_b = result->kernel->entries().pack_b;
     const int64_t packed_b_bytes = pack_b == nullptr ? 0 : pack_b(nullptr, nullptr);
     *kernel = new gemmc_kernel{

@@ -117,9 +117,9 @@ Expected<Tensor> run_plan(const CallPlan& plan, const KernelEntries& entries, co
   const DType dtype = plan.canonical.problem.dtype;
   const int64_t size = static_cast<int64_t>(size_bytes(dtype));
   GEMMC_RETURN_IF_ERROR(check_array(arrays.a, dtype, "A"));
-  const DType b_dtype = stored_dtype(plan.canonical.problem.b, dtype);
-  const int64_t b_size = static_cast<int64_t>(size_bytes(b_dtype));
-  GEMMC_RETURN_IF_ERROR(check_array(arrays.b, b_dtype, "B"));
+  const DType stored_b = b_dtype(plan.canonical.problem);
+  const int64_t b_size = static_cast<int64_t>(size_bytes(stored_b));
+  GEMMC_RETURN_IF_ERROR(check_array(arrays.b, stored_b, "B"));
   if (plan.c) GEMMC_RETURN_IF_ERROR(check_array(arrays.c, dtype, "C"));
 
   const Expected<Placed> a = Placed::place(plan.a, *arrays.a, "A");
@@ -140,7 +140,7 @@ Expected<Tensor> run_plan(const CallPlan& plan, const KernelEntries& entries, co
   }
   std::optional<Buffer> packed_b;
   if (entries.pack_b != nullptr) {
-    Expected<Buffer> buffer = Buffer::allocate(entries.pack_b(nullptr, nullptr) / b_size, b_dtype, "packed B");
+    Expected<Buffer> buffer = Buffer::allocate(entries.pack_b(nullptr, nullptr) / b_size, stored_b, "packed B");
     if (!buffer) return buffer.status();
     packed_b = *std::move(buffer);
     entries.pack_b(b->first(), packed_b->data());
@@ -201,7 +201,7 @@ Expected<Tensor> run_plan(const CallPlan& plan, const KernelEntries& entries, co
 Expected<Tensor> invoke(Session& session, const Problem& problem, const Arrays& arrays, const CompileOptions& options,
                         InvokeReport* report) {
   GEMMC_RETURN_IF_ERROR(check_array(arrays.a, problem.dtype, "A"));
-  GEMMC_RETURN_IF_ERROR(check_array(arrays.b, stored_dtype(problem.b, problem.dtype), "B"));
+  GEMMC_RETURN_IF_ERROR(check_array(arrays.b, b_dtype(problem), "B"));
   ArrayShapes shapes{arrays.a->shape, arrays.b->shape, std::nullopt};
   if (arrays.c != nullptr) {
     GEMMC_RETURN_IF_ERROR(check_array(arrays.c, problem.dtype, "C"));

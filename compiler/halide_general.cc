@@ -39,7 +39,7 @@ struct GeneralBuilder {
 
   HalideFunction pack_b() const {
     const int nr = schedule.nr, lanes = schedule.lanes, vectors = nr / lanes;
-    ImageParam b(storage_type(stored_dtype(problem.b, problem.dtype)), 2, "B");
+    ImageParam b(storage_type(b_dtype(problem)), 2, "B");
     declare_stride(b.dim(0), form.b.col);
     declare_stride(b.dim(1), form.b.row);
     const Expr nb = b.dim(0).extent(), kb = b.dim(1).extent();

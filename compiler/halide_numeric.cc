@@ -110,9 +110,7 @@ Numeric::Numeric(const Problem& problem, const Target& target) : problem_(proble
 
 Expr Numeric::to_accumulator(const Expr& stored) const { return widen(stored, problem_.dtype); }
 
-Expr Numeric::b_to_accumulator(const Expr& stored) const {
-  return widen(stored, stored_dtype(problem_.b, problem_.dtype));
-}
+Expr Numeric::b_to_accumulator(const Expr& stored) const { return widen(stored, b_dtype(problem_)); }
 
 Expr Numeric::widen(const Expr& stored, DType stored_as) const {
   Expr value = stored;

@@ -129,7 +129,7 @@ HalideFunction tiled_function(const Problem& problem, const LoopForm& form, cons
   const int n = static_cast<int>(*form.n.static_value());
   const int k = static_cast<int>(*form.k.static_value());
   const Halide::Type stored = storage_type(problem.dtype);
-  const Halide::Type stored_b = storage_type(stored_dtype(problem.b, problem.dtype));
+  const Halide::Type stored_b = storage_type(b_dtype(problem));
   TiledBuilder builder{.numeric = numeric,
                        .summed = accumulator_type(problem.dtype),
                        .schedule = schedule,

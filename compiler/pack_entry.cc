@@ -24,7 +24,7 @@ void add_pack_entry(llvm::Module& module, const Problem& problem, const LoopForm
   builder.SetInsertPoint(write);
 
   const PackedPanels panels = packed_panels(form, schedule);
-  const auto element_bytes = static_cast<int64_t>(size_bytes(stored_dtype(problem.b, problem.dtype)));
+  const auto element_bytes = static_cast<int64_t>(size_bytes(b_dtype(problem)));
   llvm::Type* element = builder.getIntNTy(static_cast<unsigned>(8 * element_bytes));
   const auto at = [&](Value* base, Value* index) {
     return builder.CreateGEP(builder.getInt8Ty(), base, builder.CreateMul(index, i64(element_bytes)));

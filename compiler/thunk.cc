@@ -66,7 +66,7 @@ class ThunkBuilder {
     n_ = size(form_.n);
     k_ = size(form_.k);
     Operands operands = {matrix(typed_->getArg(0), form_.a, problem_.dtype),
-                         matrix(typed_->getArg(1), form_.b, b_dtype()),
+                         matrix(typed_->getArg(1), form_.b, b_dtype(problem_)),
                          matrix(typed_->getArg(y_argument()), form_.y, problem_.dtype),
                          {}};
     for (const auto& [strides, has_batch] : added_operands()) {
@@ -157,8 +157,6 @@ class ThunkBuilder {
   Value* stride(const StrideExpr& expr) {
     return expr.is_runtime() ? dim_argument(form_.dim_count + expr.runtime_index) : size(expr.size);
   }
-
-  DType b_dtype() const { return stored_dtype(problem_.b, problem_.dtype); }
 
   MatrixValues matrix(Value* base, const MatrixStrides& strides, DType dtype) {
     return {base, stride(strides.row), stride(strides.col), static_cast<int64_t>(size_bytes(dtype))};

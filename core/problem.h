@@ -103,8 +103,9 @@ struct Problem {
 // its strides).
 Status validate(const Problem& problem);
 
-// The type that the operand's elements have in memory.
+// The types that the elements of an operand, and of B, have in memory.
 inline DType stored_dtype(const Operand& operand, DType dtype) { return operand.storage.value_or(dtype); }
+inline DType b_dtype(const Problem& problem) { return stored_dtype(problem.b, problem.dtype); }
 
 // What exists in the language of problems but no kernel can do yet (narrower storage of A and C): "... not built yet".
 Status refuse_unbuilt(const Problem& problem);

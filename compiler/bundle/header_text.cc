@@ -108,9 +108,8 @@ void write_contract(const Bundle& bundle, size_t index, const std::vector<std::s
   }
   describe('Y');
   comment_line(out, fmt::format("  M = {}, N = {}, K = {}", size(form.m), size(form.n), size(form.k)));
-  const DType b_dtype = stored_dtype(problem.b, problem.dtype);
   for (const DType half : {DType::kBFloat16, DType::kFloat16}) {
-    if (problem.dtype == half || b_dtype == half)
+    if (problem.dtype == half || b_dtype(problem) == half)
       comment_line(out, fmt::format("  uint16_t holds the bits of a {}", name(half)));
   }
   comment_line(out, "dims, in order:    " + list(arguments.dims));
@@ -135,7 +134,7 @@ void write_contract(const Bundle& bundle, size_t index, const std::vector<std::s
 
 void write_prototypes(const Artifact& artifact, const KernelArguments& arguments, std::string& out) {
   const std::string_view type = c_type(artifact.problem.dtype);
-  const std::string_view b_type = c_type(stored_dtype(artifact.problem.b, artifact.problem.dtype));
+  const std::string_view b_type = c_type(b_dtype(artifact.problem));
   const bool packs_b = packed_b_bytes(artifact).has_value();
   std::string parameters = fmt::format("const {}* a, const {}* {}", type, b_type, packs_b ? "packed_b" : "b");
   if (artifact.problem.c) parameters += fmt::format(", const {}* c", type);

@@ -71,8 +71,7 @@ std::optional<PackedPanels> packed_b(const Artifact& artifact) {
 std::optional<int64_t> packed_b_bytes(const Artifact& artifact) {
   const std::optional<PackedPanels> panels = packed_b(artifact);
   if (!panels) return std::nullopt;
-  return panels->elements() *
-         static_cast<int64_t>(size_bytes(stored_dtype(artifact.problem.b, artifact.problem.dtype)));
+  return panels->elements() * static_cast<int64_t>(size_bytes(b_dtype(artifact.problem)));
 }
 
 std::string describe_size(const SizeExpr& size, const std::vector<std::string>& dims) {

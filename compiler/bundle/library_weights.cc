@@ -34,7 +34,7 @@ Expected<std::optional<size_t>> LibraryWeights::add_packed_b(const Node& node, c
   if (!panels || b == nullptr) return std::optional<size_t>();
   const Problem& problem = artifact.problem;
   const LoopForm form = loop_form(problem);
-  const DType dtype = stored_dtype(problem.b, problem.dtype);
+  const DType dtype = b_dtype(problem);
   const size_t element_bytes = size_bytes(dtype);
   if (b->dtype != dtype || b->bytes.size() != static_cast<uint64_t>(panels->n * panels->k) * element_bytes) {
     return Status::internal(fmt::format("B has {} bytes of {}; expected: {} x {} of {}", b->bytes.size(),

@@ -107,37 +107,34 @@ TEST(FmaPass, FindsTheMarkOnEitherSide) {
                {"call float @llvm.fma.f32(float %a, float %b, float %t)"});
 }
 
-// What LLVM makes of (-t) + product.
-constexpr char kProductMinus[] = R"(
+// y = fsub OPERANDS, one of which is the marked product %m.
+Outcome run_difference(const std::string& operands, bool has_fma = true) {
+  return run(R"(
     define float @f(float %t, float %a, float %b) {
       %p = fmul float %a, %b
       %i = bitcast float %p to i32
       %x = xor i32 %i, $M32
       %m = bitcast i32 %x to float
-      %y = fsub float %m, %t
+      %y = fsub float )" +
+                 operands + R"(
       ret float %y
-    })";
+    })",
+             has_fma);
+}
 
+// What LLVM makes of (-t) + product.
 TEST(FmaPass, FusesADifferenceThatStartsWithTheProduct) {
-  expect_lines(run(kProductMinus), {"%1 = fneg float %t", "call float @llvm.fma.f32(float %a, float %b, float %1)"});
-  expect_lines(run(kProductMinus, /*has_fma=*/false),
+  expect_lines(run_difference("%m, %t"),
+               {"%1 = fneg float %t", "call float @llvm.fma.f32(float %a, float %b, float %1)"});
+  expect_lines(run_difference("%m, %t", /*has_fma=*/false),
                {"%1 = fneg float %t", "%2 = fmul float %a, %b", "fadd float %1, %2"});
 }
 
 // What LLVM makes of -((-t) + product).
-constexpr char kMinusProduct[] = R"(
-    define float @f(float %t, float %a, float %b) {
-      %p = fmul float %a, %b
-      %i = bitcast float %p to i32
-      %x = xor i32 %i, $M32
-      %m = bitcast i32 %x to float
-      %y = fsub float %t, %m
-      ret float %y
-    })";
-
 TEST(FmaPass, FusesADifferenceThatEndsWithTheProduct) {
-  expect_lines(run(kMinusProduct), {"%1 = fneg float %a", "call float @llvm.fma.f32(float %1, float %b, float %t)"});
-  expect_lines(run(kMinusProduct, /*has_fma=*/false),
+  expect_lines(run_difference("%t, %m"),
+               {"%1 = fneg float %a", "call float @llvm.fma.f32(float %1, float %b, float %t)"});
+  expect_lines(run_difference("%t, %m", /*has_fma=*/false),
                {"%1 = fneg float %a", "%2 = fmul float %1, %b", "fadd float %t, %2"});
 }
 

@@ -22,6 +22,10 @@ std::optional<int64_t> product(const Sizes& sizes) {
   return value;
 }
 
+Sizes without_leading_ones(const Sizes& sizes) {
+  return Sizes(std::find_if(sizes.begin(), sizes.end(), [](int64_t size) { return size != 1; }), sizes.end());
+}
+
 Layout dense_layout(Sizes extents) {
   Layout layout;
   layout.strides.assign(extents.size(), 1);
@@ -354,8 +358,8 @@ class Planner {
       if (kind == EpilogueOperandKind::kColumns) allowed = {y.back()};
       if (kind == EpilogueOperandKind::kRows) allowed = {y[y.size() - (problem_.b.shape.size() == 1 ? 1 : 2)]};
       if (kind == EpilogueOperandKind::kFull) allowed = y;
-      const bool is_one = kind == EpilogueOperandKind::kScalar && actual == Sizes{1};
-      if (actual != allowed && !is_one) {
+      // Models give their constants axes of size 1 in front.
+      if (without_leading_ones(actual) != without_leading_ones(allowed)) {
         return Status::invalid(fmt::format("the operand of epilogue step '{}' has shape {}; allowed: {}", step.op,
                                            shape_text(actual), shape_text(allowed)));
       }

@@ -227,6 +227,12 @@ Expected<Tensor> invoke(Session& session, const Problem& problem, const Arrays& 
 Expected<Arrays> node_arrays(const Node& node, const Arrays& given) {
   Arrays arrays;
   arrays.epilogue = given.epilogue;
+  size_t read = 0;
+  for (size_t i = 0; i < node.epilogue_data.size() && read < arrays.epilogue.size(); ++i) {
+    if (operand_kind(node.epilogue[i]) == EpilogueOperandKind::kNone) continue;
+    const Tensor*& array = arrays.epilogue[read++];
+    if (array == nullptr) array = node.epilogue_data[i].get();
+  }
   std::map<std::string, int64_t> bound;
   const std::pair<const Tensor*, const Tensor**> operands[] = {
       {given.a, &arrays.a}, {given.b, &arrays.b}, {given.c, &arrays.c}};

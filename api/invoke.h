@@ -35,7 +35,8 @@ struct InvokeReport {
 Expected<Tensor> invoke(Session& session, const Problem& problem, const Arrays& arrays,
                         const CompileOptions& options = {}, InvokeReport* report = nullptr);
 
-// The same for a node: arrays that are null are taken from the inputs' `data`. Errors name the node.
+// The same for a node: arrays that are null are taken from the inputs' `data` and the node's `epilogue_data`. Errors
+// name the node.
 Expected<Tensor> invoke(Session& session, const Node& node, const Arrays& arrays, const CompileOptions& options = {},
                         InvokeReport* report = nullptr);
 

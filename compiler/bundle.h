@@ -11,7 +11,7 @@
 
 namespace gemmc {
 
-// Values that a library holds for its kernels, or a file beside it: a packed B, a C, an operand of an epilogue.
+// Values that a library holds for its kernels, or a file beside it: an operand's, or those of a packed B.
 struct Weights {
   std::string symbol;
   DType dtype = DType::kFloat32;
@@ -19,6 +19,8 @@ struct Weights {
 };
 // Those of one node: indices into Bundle::weights, absent where values are not known.
 struct NodeWeights {
+  std::optional<size_t> a;
+  std::optional<size_t> b;  // where the kernel reads B where it is
   std::optional<size_t> packed_b;
   std::optional<size_t> c;
   std::vector<std::optional<size_t>> epilogue;  // of each step that reads an operand

@@ -141,10 +141,6 @@ def compare_model(programs: Programs, work: workload.Workload, scratch: pathlib.
         programs.gemmc("build", str(path), "--fuse", "--target", "host", "-o", str(out), *options)
         libraries.append(AheadOfTimeLibrary(out).kernels())
 
-    # A library holds a narrower B only where its kernel wants it packed; elsewhere the model's own is taken.
-    known, _, narrow = libraries
-    narrow.update({name: known[name] for name, kernel in narrow.items() if kernel.packed_b is None})
-
     groups: dict[tuple, ProductResult] = {}
     timed: list[tuple[ProductResult, RuntimeCall, list[BoundCall]]] = []
     for product in products:

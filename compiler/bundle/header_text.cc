@@ -78,6 +78,8 @@ std::string weights_text(const Bundle& bundle, const BundleNode& node) {
     if (!weights) return;
     text += fmt::format("{} {} = {}", text.empty() ? " with" : ",", argument, bundle.weights[*weights].symbol);
   };
+  add("a", node.weights.a);
+  add("b", node.weights.b);
   add("packed_b", node.weights.packed_b);
   add("c", node.weights.c);
   const KernelArguments arguments = kernel_arguments(bundle.artifacts[node.artifact].problem, node.dims);

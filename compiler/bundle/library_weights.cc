@@ -16,41 +16,46 @@ Expected<NodeWeights> LibraryWeights::add(const Node& node, const Artifact& arti
     if (added) place = *added;
     return added.status();
   };
-  GEMMC_RETURN_IF_ERROR(keep(add_packed_b(node, artifact), result.packed_b));
-  const bool has_c = artifact.problem.c.has_value() && node.inputs.size() > 2;
-  if (has_c) GEMMC_RETURN_IF_ERROR(keep(add_dense(node.inputs[2].data.get(), artifact), result.c));
+  const Problem& problem = artifact.problem;
+  const auto values = [&](size_t input) { return node.inputs.at(input).data.get(); };
+  GEMMC_RETURN_IF_ERROR(keep(add_dense(values(0), problem.dtype), result.a));
+  if (const std::optional<PackedPanels> panels = packed_b(artifact)) {
+    GEMMC_RETURN_IF_ERROR(keep(add_packed_b(values(1), *panels, problem), result.packed_b));
+  } else {
+    GEMMC_RETURN_IF_ERROR(keep(add_dense(values(1), b_dtype(problem)), result.b));
+  }
+  const bool has_c = problem.c.has_value() && node.inputs.size() > 2;
+  if (has_c) GEMMC_RETURN_IF_ERROR(keep(add_dense(values(2), problem.dtype), result.c));
   for (size_t i = 0; i < node.epilogue.size(); ++i) {
     if (operand_kind(node.epilogue[i]) == EpilogueOperandKind::kNone) continue;
     std::optional<size_t>& place = result.epilogue.emplace_back();
-    const Tensor* const values = i < node.epilogue_data.size() ? node.epilogue_data[i].get() : nullptr;
-    GEMMC_RETURN_IF_ERROR(keep(add_dense(values, artifact), place));
+    const Tensor* const known = i < node.epilogue_data.size() ? node.epilogue_data[i].get() : nullptr;
+    GEMMC_RETURN_IF_ERROR(keep(add_dense(known, problem.dtype), place));
   }
   return result;
 }
 
-Expected<std::optional<size_t>> LibraryWeights::add_packed_b(const Node& node, const Artifact& artifact) {
-  const std::optional<PackedPanels> panels = packed_b(artifact);
-  const Tensor* const b = node.inputs.at(1).data.get();
-  if (!panels || b == nullptr) return std::optional<size_t>();
-  const Problem& problem = artifact.problem;
+Expected<std::optional<size_t>> LibraryWeights::add_packed_b(const Tensor* b, const PackedPanels& panels,
+                                                             const Problem& problem) {
+  if (b == nullptr) return std::optional<size_t>();
   const LoopForm form = loop_form(problem);
   const DType dtype = b_dtype(problem);
   const size_t element_bytes = size_bytes(dtype);
-  if (b->dtype != dtype || b->bytes.size() != static_cast<uint64_t>(panels->n * panels->k) * element_bytes) {
+  if (b->dtype != dtype || b->bytes.size() != static_cast<uint64_t>(panels.n * panels.k) * element_bytes) {
     return Status::internal(fmt::format("B has {} bytes of {}; expected: {} x {} of {}", b->bytes.size(),
-                                        name(b->dtype), panels->k, panels->n, name(dtype)));
+                                        name(b->dtype), panels.k, panels.n, name(dtype)));
   }
   // Values come dense, in the order of the node's shape, so the kernel's strides are theirs.
   return std::optional(add_once(
-      dtype, pack(*panels, element_bytes, b->bytes.data(), *form.b.row.static_value(), *form.b.col.static_value())));
+      dtype, pack(panels, element_bytes, b->bytes.data(), *form.b.row.static_value(), *form.b.col.static_value())));
 }
 
-Expected<std::optional<size_t>> LibraryWeights::add_dense(const Tensor* values, const Artifact& artifact) {
+Expected<std::optional<size_t>> LibraryWeights::add_dense(const Tensor* values, DType dtype) {
   // C has no arrays of no elements, and kernels do not read them.
   if (values == nullptr || values->bytes.empty()) return std::optional<size_t>();
-  if (values->dtype != artifact.problem.dtype) {
+  if (values->dtype != dtype) {
     return Status::internal(
-        fmt::format("a constant of {} for a kernel of {}", name(values->dtype), name(artifact.problem.dtype)));
+        fmt::format("a constant of {} for a kernel that reads {}", name(values->dtype), name(dtype)));
   }
   return std::optional(add_once(values->dtype, values->bytes));
 }

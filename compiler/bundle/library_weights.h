@@ -1,5 +1,5 @@
-// The values that a library holds for the kernels of its nodes: each B packed as its kernel wants it, each C and each
-// operand of an epilogue as it is. Equal ones are held once.
+// The values that a library holds for the kernels of its nodes: each B packed where its kernel wants that, every other
+// constant operand as it is. Equal ones are held once.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include "compiler/node.h"
 #include "core/artifact.h"
 #include "core/status.h"
+#include "schedules/packed_panels.h"
 
 namespace gemmc {
 
@@ -24,8 +25,9 @@ class LibraryWeights {
   std::vector<Weights> take(const std::string& bundle_name);
 
  private:
-  Expected<std::optional<size_t>> add_packed_b(const Node& node, const Artifact& artifact);
-  Expected<std::optional<size_t>> add_dense(const Tensor* values, const Artifact& artifact);
+  Expected<std::optional<size_t>> add_packed_b(const Tensor* b, const PackedPanels& panels, const Problem& problem);
+  // `dtype`: of the elements that the kernel reads.
+  Expected<std::optional<size_t>> add_dense(const Tensor* values, DType dtype);
   size_t add_once(DType dtype, std::vector<uint8_t> bytes);
 
   std::vector<Weights> weights_;

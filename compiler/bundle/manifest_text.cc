@@ -63,6 +63,8 @@ Json node_json(const Bundle& bundle, const BundleNode& node) {
           {"symbol", artifact.symbol},
           {"dims", node.dims},
           {"stride_count", kernel_arguments(artifact.problem, node.dims).strides.size()},
+          {"a", symbol_json(bundle, node.weights.a)},
+          {"b", symbol_json(bundle, node.weights.b)},
           {"packed_b", symbol_json(bundle, node.weights.packed_b)},
           {"c", symbol_json(bundle, node.weights.c)},
           {"epilogue", epilogue},

@@ -103,7 +103,7 @@ TEST_F(CommandTest, BuildOfOneNodeForMachines) {
   const Json built = Json::parse(result.out);
   EXPECT_EQ(built["name"], "second");
   EXPECT_EQ(built["node_count"], 1);
-  EXPECT_EQ(built["files"].size(), 5u);
+  EXPECT_EQ(built["files"].size(), 6u);
   EXPECT_TRUE(has(read("out/second.h"), "#define second_M 5\n"));
 }
 

@@ -17,10 +17,11 @@ from onnx import TensorProto, helper, numpy_helper
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from compare_models import compare_model  # noqa: E402
+from compare_models import compare_model, listed_products  # noqa: E402
 from real_model.command import Programs  # noqa: E402
 from real_model.errors import DemoError  # noqa: E402
 from real_model.kernels import AheadOfTimeLibrary  # noqa: E402
+from real_model.subgraph import ModelGraph  # noqa: E402
 from real_model.workload import Workload  # noqa: E402
 
 BUILD = pathlib.Path(os.environ["GEMMC_BUILD"])
@@ -116,6 +117,24 @@ def built(tmp_path: pathlib.Path, weights: str, *options: str) -> tuple[pathlib.
     arguments = ["build", str(model), "--fuse", "--weights", weights, "--name", "small", "-o", str(out), *options]
     Programs(BUILD).gemmc(*arguments)
     return out, json.loads((out / "manifest.json").read_text())
+
+
+@pytest.mark.parametrize("node", STEPS)
+@pytest.mark.parametrize("options", [[], ["--narrow"]])
+def test_one_node_runs_with_what_follows_it(tmp_path, node, options):
+    """`gemmc run --fuse`: constants come from the model, what another node computes from files."""
+    work = small_model(tmp_path / "small.onnx")
+    programs, graph = Programs(BUILD), ModelGraph(onnx.load(work.path))
+    product = next(p for p in listed_products(programs, work.path, graph)[0] if p.name == node)
+    files = {"A": product.tensors[0], **{name: name for name in product.added if name in ("r", "y3")}}
+    values = graph.expose({*files.values(), product.part.output}, work.inputs)
+    arguments = []
+    for operand, tensor in files.items():
+        np.save(tmp_path / f"{tensor}.npy", values[tensor])
+        arguments += ["--input", f"{operand}={tmp_path / tensor}.npy"]
+    y = tmp_path / "result.npy"
+    programs.gemmc("run", str(work.path), "--node", node, "--fuse", *options, *arguments, "--output", f"Y={y}")
+    np.testing.assert_allclose(np.load(y), values[product.part.output], rtol=1e-4, atol=1e-5)
 
 
 def test_weights_lie_in_the_library_once(tmp_path):

@@ -120,6 +120,7 @@ Verb add_run(CLI::App& app) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* verb = app.add_subcommand("run", "Compile one node in this process and run it on .npy arrays");
   options->kernel.add_source(*verb);
+  options->kernel.add_fusion(*verb);
   options->kernel.add_node(*verb);
   add_repeated(*verb, "--input", options->inputs,
                "A=FILE.npy, B=..., C=..., e0=... (operands of the epilogue, or by name); what the source holds values "

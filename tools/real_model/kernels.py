@@ -52,21 +52,22 @@ class BoundCall:
     def __init__(self, kernel: "Kernel", operands: "Operands", dims: list[int]):
         self._kernel = kernel
         packed_b = kernel.packed_b
-        if packed_b is None and "storage=b:" in kernel.problem:
+        if packed_b is None and kernel.b is None and "storage=b:" in kernel.problem:
             raise DemoError(f"{kernel.problem} reads a narrower B, which the library does not hold")
+        b = operands.b if kernel.b is None else kernel.b
         if packed_b is None and kernel.pack_b is not None:
             packed_b = aligned_bytes(kernel.pack_b(None, None))
             kernel.pack_b(operands.b.ctypes.data, packed_b.ctypes.data)
         c = operands.c if kernel.c is None else kernel.c
         held = kernel.epilogue or [None] * len(operands.epilogue)
         epilogue = [given if own is None else own for given, own in zip(operands.epilogue, held, strict=True)]
-        self._arrays = (operands, packed_b, c, epilogue)
+        self._arrays = (operands, b, packed_b, c, epilogue)
         self._dims = (ctypes.c_int64 * max(1, len(dims)))(*dims)
         self._epilogue = (ctypes.c_void_p * max(1, len(epilogue)))(*(array.ctypes.data for array in epilogue))
         self._call = GemmcCall(
             size_bytes=ctypes.sizeof(GemmcCall),
             a=operands.a.ctypes.data,
-            b=operands.b.ctypes.data,
+            b=b.ctypes.data,
             c=None if c is None else c.ctypes.data,
             y=operands.y.ctypes.data,
             dims=self._dims,
@@ -121,8 +122,9 @@ class Kernel:
     entry: ENTRY
     pack_b: PACK_ENTRY | None  # of a kernel that wants its constant B packed
     owner: object  # keeps the code mapped
-    # What the library holds of the node's operands: B as the kernel wants it, C, and one entry, or None, for each
-    # operand of the epilogue.
+    # What the library holds of the node's operands: B as it is or as the kernel wants it, C, and one entry, or None, for
+    # each operand of the epilogue.
+    b: np.ndarray | None = None
     packed_b: np.ndarray | None = None
     c: np.ndarray | None = None
     epilogue: list[np.ndarray | None] = dataclasses.field(default_factory=list)
@@ -162,13 +164,13 @@ class AheadOfTimeLibrary:
             try:
                 entry = ENTRY((symbol + "_call", self._library))
                 pack_b = PACK_ENTRY((symbol + "_pack_b", self._library)) if symbol in packs_b else None
-                packed_b, c = self.weights(node["packed_b"]), self.weights(node["c"])
+                b, packed_b, c = (self.weights(node[operand]) for operand in ("b", "packed_b", "c"))
                 epilogue = [self.weights(operand["weights"]) for operand in node["epilogue"]]
                 tensors = [operand["tensor"] for operand in node["epilogue"]]
             except AttributeError as error:
                 raise DemoError(f"the library lacks a function that its manifest names: {error}") from None
             found[node["name"]] = Kernel(
-                symbol, node["problem"], node["dims"], entry, pack_b, self._library, packed_b, c, epilogue, tensors
+                symbol, node["problem"], node["dims"], entry, pack_b, self._library, b, packed_b, c, epilogue, tensors
             )
         return found
 

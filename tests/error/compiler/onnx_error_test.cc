@@ -402,8 +402,8 @@ TEST(OnnxTrap, AKeyOfExternalDataThatStandsTwice) {
         entry->set_value(value);
       }
     }
-    EXPECT_EQ(refusal(load(made, folder)),
-              std::string("external data of tensor 'w': key '") + key + "' stands twice; allowed: once (node 'MatMul_0')");
+    EXPECT_EQ(refusal(load(made, folder)), std::string("external data of tensor 'w': key '") + key +
+                                               "' stands twice; allowed: once (node 'MatMul_0')");
   }
 }
 

@@ -295,6 +295,24 @@ TEST(CallPlan, RefusesShapesThatDoNotFit) {
             "Y of shape (1099511627776, 1099511627776) is larger than 2^63-1 bytes");
 }
 
+TEST(CallPlan, OperandsOfTheEpilogueMayHaveAxesOfSizeOneInFront) {
+  const auto code = [](const EpilogueStep& step, const Sizes& shape) {
+    Problem p = gemm(known(fixed({2, 4})), known(fixed({4, 3})));
+    p.epilogue = {step};
+    return plan_call(p, {{2, 4}, {4, 3}, std::nullopt, {shape}}).status().code();
+  };
+  const EpilogueStep column{"bias", "n", "v"}, row{"scale", "m", "v"}, number{"scale", "", "v"},
+      full{"residual", "", "v"};
+  for (const auto& [step, shape] : std::vector<std::pair<EpilogueStep, Sizes>>{
+           {column, {3}}, {column, {1, 1, 3}}, {row, {1, 2}}, {number, {}}, {number, {1, 1}}, {full, {1, 2, 3}}}) {
+    EXPECT_EQ(code(step, shape), StatusCode::kOk) << step.op << " " << shape.size();
+  }
+  for (const auto& [step, shape] : std::vector<std::pair<EpilogueStep, Sizes>>{
+           {column, {3, 1}}, {column, {2, 3}}, {row, {2, 1}}, {number, {0}}, {number, {2}}, {full, {2, 1, 3}}}) {
+    EXPECT_EQ(code(step, shape), StatusCode::kInvalidArgument) << step.op << " " << shape.size();
+  }
+}
+
 TEST(CallPlan, DimensionsThatWereBoundBeforeMustAgree) {
   const Problem p = matmul(known({Dim::runtime("s"), Dim::fixed(4)}), known(fixed({4, 2})));
   EXPECT_TRUE(plan_call(p, {{3, 4}, {4, 2}, {}}, {{"s", 3}}));

@@ -160,7 +160,7 @@ TEST(Archive, IsTheSameForTheSameObjects) {
   EXPECT_EQ(first->substr(0, 8), "!<arch>\n");
 }
 
-// fc1 and fc2 have equal values, fc3 others, fc4's are not known, and fc5's kernel reads B where it is.
+// fc1 and fc2 have equal values, fc3 others, fc4's are not known, and the kernel of fc5 and fc6 reads B where it is.
 TEST(LibraryWeights, HoldsEqualValuesOnce) {
   const auto node = [](std::vector<float> values) {
     Node result;
@@ -181,18 +181,44 @@ TEST(LibraryWeights, HoldsEqualValuesOnce) {
   EXPECT_EQ(add(node({}), packing), std::nullopt);
   Artifact in_place = packing;
   in_place.schedule = "general mr=2 nr=2 lanes=2 mc=2 nc=2 kc=2";
-  EXPECT_EQ(add(node({1, 2, 3, 4, 5, 6}), in_place), std::nullopt);
+  for (int i = 0; i < 2; ++i) {
+    const NodeWeights found = *held.add(node({1, 2, 3, 4, 5, 6}), in_place);
+    EXPECT_EQ(found.packed_b, std::nullopt);
+    EXPECT_EQ(found.b, 2u);
+  }
   EXPECT_EQ(held.add(node({1, 2, 3}), packing).status().code(), StatusCode::kInternal);
 
   const std::vector<Weights> weights = held.take("model");
-  ASSERT_EQ(weights.size(), 2u);
+  ASSERT_EQ(weights.size(), 3u);
   EXPECT_EQ(weights[0].symbol, "model_w0");
   EXPECT_EQ(weights[1].symbol, "model_w1");
   // B is stored as (N, K); two panels of two columns, row by row, the last one padded.
   const float expected[] = {1, 3, 2, 4, 5, 0, 6, 0};
   ASSERT_EQ(weights[0].bytes.size(), sizeof expected);
   EXPECT_EQ(std::memcmp(weights[0].bytes.data(), expected, sizeof expected), 0);
+  const float as_it_is[] = {1, 2, 3, 4, 5, 6};
+  ASSERT_EQ(weights[2].bytes.size(), sizeof as_it_is);
+  EXPECT_EQ(std::memcmp(weights[2].bytes.data(), as_it_is, sizeof as_it_is), 0);
   EXPECT_TRUE(held.take("model").empty());
+}
+
+TEST(LibraryWeights, HoldsAnAAndABOfTheTypesThatAreRead) {
+  const auto tensor = [](DType dtype, std::vector<int64_t> shape, size_t bytes) {
+    return std::make_shared<const Tensor>(Tensor{dtype, std::move(shape), std::vector<uint8_t>(bytes, 1)});
+  };
+  Node node;
+  node.inputs.resize(2);
+  node.inputs[0].data = tensor(DType::kFloat32, {4, 2}, 32);
+  node.inputs[1].data = tensor(DType::kInt8, {2, 3}, 6);
+  LibraryWeights held;
+  const NodeWeights found = *held.add(node, artifact("layer", "matmul f32 a=4x2 b=2x3 storage=b:i8"));
+  EXPECT_EQ(found.a, 0u);
+  EXPECT_EQ(found.b, 1u);
+  EXPECT_EQ(held.add(node, artifact("other", "matmul f32 a=4x2 b=2x3")).status().code(), StatusCode::kInternal);
+  const std::vector<Weights> weights = held.take("model");
+  ASSERT_EQ(weights.size(), 2u);
+  EXPECT_EQ(weights[0].dtype, DType::kFloat32);
+  EXPECT_EQ(weights[1].dtype, DType::kInt8);
 }
 
 TEST(LibraryWeights, HoldsWhatCAndTheEpilogueRead) {

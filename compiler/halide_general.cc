@@ -156,8 +156,8 @@ struct GeneralBuilder {
     Var x("x"), r("r"), panel("panel"), strip("strip");
     after(x, r, panel, strip) = sums(x, r, panel, strip);
     after.bound(x, 0, schedule.nr).bound(r, 0, schedule.mr);
-    after.reorder(x, r, strip, panel).vectorize(x, schedule.lanes).unroll(x).unroll(r);
-    sums.compute_at(after, strip).store_in(Halide::MemoryType::Register);
+    after.reorder(x, r, panel, strip).vectorize(x, schedule.lanes).unroll(x).unroll(r);
+    sums.compute_at(after, panel).store_in(Halide::MemoryType::Register);
     declare_accumulators(after.output_buffer());
     return {"multiply", {f.a, f.b, f.before, f.first}, after};
   }
@@ -182,8 +182,9 @@ struct GeneralBuilder {
     const auto add_pieces = [&](const Expr& count, const Expr& stored_columns, const PieceOf& piece_of) {
       const std::string suffix = std::to_string(updates);
       Func sums = strip_sums(f, piece_of, suffix);
-      RDom at({{0, stored_columns}, {0, mr}, {0, (f.mb() + mr - 1) / mr}, {0, count}}, "at" + suffix);
-      const RVar x = at[0], r = at[1], strip = at[2], index = at[3];
+      // Rows of Y are written from one end to the other: a column of tiles would touch new pages with every strip.
+      RDom at({{0, stored_columns}, {0, mr}, {0, count}, {0, (f.mb() + mr - 1) / mr}}, "at" + suffix);
+      const RVar x = at[0], r = at[1], index = at[2], strip = at[3];
       const Piece piece = piece_of(index);
       const Expr y_column = piece.panel * nr + piece.start + x, y_row = strip * mr + r;
       at.where(y_row < f.mb());
@@ -196,7 +197,7 @@ struct GeneralBuilder {
         store.split(x, xo, xi, lanes).vectorize(xi).unroll(xo);
         specialize_unit_stride(store, buffers);
       }
-      sums.compute_at(y, strip).store_in(is_whole ? Halide::MemoryType::Register : Halide::MemoryType::Stack);
+      sums.compute_at(y, index).store_in(is_whole ? Halide::MemoryType::Register : Halide::MemoryType::Stack);
     };
     add_pieces(panels, nr, [&](const Expr& index) { return Piece{nr, index, 0}; });
     if (nr > lanes) {

@@ -16,6 +16,7 @@
 #include "compiler/fma_pass.h"
 #include "compiler/llvm_emit.h"
 #include "compiler/thunk.h"
+#include "compiler/unroll_mark.h"
 
 namespace gemmc {
 namespace {
@@ -87,12 +88,15 @@ void run_passes(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, call_graph, modules);
-  llvm::ModulePassManager passes;
-  const char* pipeline =
-      "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm)),"
-      "globaldce,strip-dead-prototypes";
-  if (auto error = builder.parsePassPipeline(passes, pipeline)) llvm::report_fatal_error(std::move(error));
-  passes.run(module, modules);
+  const auto run = [&](const char* pipeline) {
+    llvm::ModulePassManager passes;
+    if (auto error = builder.parsePassPipeline(passes, pipeline)) llvm::report_fatal_error(std::move(error));
+    passes.run(module, modules);
+  };
+  run("always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm)),"
+      "globaldce,strip-dead-prototypes");
+  mark_sum_loops_for_unrolling(module);
+  run("function(loop-unroll<runtime>,instcombine<no-verify-fixpoint>,early-cse,simplifycfg)");
 }
 
 }  // namespace

@@ -11,10 +11,6 @@
 namespace gemmc {
 namespace {
 
-// The general family keeps its packed blocks and accumulators on the stack of the calling thread. Small enough for the
-// 128 KiB thread stacks of musl together with the caller's frames.
-constexpr int64_t kStackBudgetBytes = 112 * 1024;
-
 struct Field {
   std::string_view key;
   int Schedule::*member;

@@ -38,6 +38,9 @@ std::string print_schedule(const Schedule& schedule);
 Expected<Schedule> parse_schedule(std::string_view line);
 // The most rows of a block of kTiled: its operands' spans must fit 32-bit indices.
 constexpr int kMostTiledRows = 4096;
+// The general family keeps its packed blocks and accumulators on the stack of the calling thread. Small enough for the
+// 128 KiB thread stacks of musl together with the caller's frames.
+constexpr int kStackBudgetBytes = 112 * 1024;
 // Whether the tile fits the target's registers and vectors, and the blocks the stack budget of the general family.
 Status validate(const Schedule& schedule, DType dtype, const Target& target);
 

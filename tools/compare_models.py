@@ -15,7 +15,7 @@ import onnxruntime
 from real_model import agreement, epilogue_cost, timing, workload
 from real_model.command import Programs
 from real_model.errors import DemoError, exit_status
-from real_model.kernels import AheadOfTimeLibrary, BoundCall, Kernel, Operands
+from real_model.kernels import AheadOfTimeLibrary, BoundCall, Kernel, Operands, aligned_copy
 from real_model.model_table import ModelResult, ProductResult, print_models, print_products
 from real_model.subgraph import ModelGraph, RuntimeCall, Subgraph, empty_runtime_call
 
@@ -109,9 +109,9 @@ def oriented_b(product: Product, values: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def compute_y(kernel: Kernel, product: Product, values: dict[str, np.ndarray], y_shape, sizes) -> tuple[BoundCall, np.ndarray]:
-    arrays = [values[name] for name in product.tensors]
-    y = np.full(y_shape, np.nan, np.float32)
-    added = [values.get(name) for name in kernel.epilogue_tensors]
+    arrays = [aligned_copy(values[name]) for name in product.tensors]
+    y = aligned_copy(np.full(y_shape, np.nan, np.float32))
+    added = [aligned_copy(values[name]) if name in values else None for name in kernel.epilogue_tensors]
     operands = Operands(arrays[0], arrays[1], y, arrays[2] if len(arrays) > 2 else None, added)
     call = kernel.bind(operands, sizes)
     call()

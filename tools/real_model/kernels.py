@@ -33,14 +33,20 @@ class GemmcCall(ctypes.Structure):
 MANIFEST_FORMAT = 1
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(GemmcCall))
 PACK_ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
-PACKED_ALIGNMENT = 64
+ALIGNMENT = 64  # that packed operands want, and at which ONNX Runtime's tensors start
 
 
 def aligned_bytes(count: int) -> np.ndarray:
-    """`count` bytes that start at a multiple of PACKED_ALIGNMENT."""
-    memory = np.empty(count + PACKED_ALIGNMENT, dtype=np.uint8)
-    start = -memory.ctypes.data % PACKED_ALIGNMENT
+    """`count` bytes that start at a multiple of ALIGNMENT."""
+    memory = np.empty(count + ALIGNMENT, dtype=np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
     return memory[start : start + count]
+
+
+def aligned_copy(array: np.ndarray) -> np.ndarray:
+    copy = aligned_bytes(array.nbytes).view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 class BoundCall:

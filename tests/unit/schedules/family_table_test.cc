@@ -125,6 +125,50 @@ TEST(FamilyTable, ChoosesTheFirstThatNeitherRefusesNorDemurs) {
   EXPECT_EQ(choose_schedule(problem(kTexts[1]), target("x86-64-v3"))->family, Family::kGeneral);
 }
 
+TEST(FamilyTable, ManyRowsOfALargeBArePacked) {
+  const std::pair<const char*, Family> kRows[] = {
+      {"gemm f32 m=512 n=320 k=32", Family::kTiled},          // 40 KiB
+      {"gemm f32 m=512 n=321 k=32", Family::kGeneral},        // more
+      {"gemm f64 m=512 n=161 k=32", Family::kGeneral},        // in bytes
+      {"gemm f32 m=512 n=16 k=321", Family::kGeneral},        // long in K
+      {"gemm f32 m=12 n=321 k=32", Family::kTiled},           // two tiles of rows
+      {"gemm f32 m=?m n=321 k=32", Family::kTiled},           // may be few rows
+      {"gemm f32 m=512 n=321 k=32 const=b", Family::kTiled},  // packed once before
+  };
+  for (const auto& [text, family] : kRows)
+    EXPECT_EQ(choose_schedule(problem(text), target("x86-64-v3"))->family, family) << text;
+}
+
+TEST(FamilyTable, LowTilesAreWider) {
+  const std::pair<const char*, const char*> kRows[] = {
+      {"gemm f32 m=8 n=384 k=384 const=b", "tiled mr=4 nr=24 lanes=8 mc=168 pack=b"},
+      {"gemm f32 m=8 n=191 k=384 const=b", "tiled mr=6 nr=16 lanes=8 mc=168 pack=b"},   // few columns
+      {"gemm f32 m=10 n=384 k=384 const=b", "tiled mr=6 nr=16 lanes=8 mc=168 pack=b"},  // 5 rows: no room
+      {"gemm f32 m=3 n=384 k=384 const=b", "tiled mr=6 nr=16 lanes=8 mc=168 pack=b"},   // two panels at a time
+      {"gemm f32 m=?m n=384 k=384 const=b", "tiled mr=6 nr=16 lanes=8 mc=168 pack=b"},
+  };
+  for (const auto& [text, schedule] : kRows) {
+    EXPECT_EQ(print_schedule(*choose_schedule(problem(text), target("x86-64-v3"))), schedule) << text;
+  }
+}
+
+TEST(FamilyTable, BlocksOfTheGeneralFamilyFollowTheProduct) {
+  const std::pair<const char*, const char*> kRows[] = {
+      {"gemm f32 m=?m n=?n k=?k", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=512"},
+      {"gemm f32 m=?m n=?n k=32", "general mr=6 nr=16 lanes=8 mc=78 nc=256 kc=32"},  // short K: as wide as useful
+      {"gemm f32 m=?m n=32 k=?k", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=512"},
+      {"gemm f32 m=?m n=?n k=768", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=384"},  // two equal blocks
+      {"gemm f32 m=?m n=20 k=32", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=32"},    // no wider than N
+      {"gemm f32 m=?m n=0 k=0", "general mr=6 nr=16 lanes=8 mc=180 nc=16 kc=8"},
+      {"gemm f32 m=7 n=?n k=32", "general mr=4 nr=16 lanes=8 mc=80 nc=256 kc=32"},    // two strips of 4 and 3 rows
+      {"gemm bf16 m=?m n=?n k=?k", "general mr=6 nr=16 lanes=8 mc=66 nc=32 kc=256"},  // beside converted rows of A
+  };
+  for (const auto& [text, schedule] : kRows) {
+    const Schedule sized = heuristic_schedule(Family::kGeneral, problem(text), target("x86-64-v3"));
+    EXPECT_EQ(print_schedule(sized), schedule) << text;
+  }
+}
+
 TEST(FamilyTable, ARefusalNeedsNoDemurral) {
   const FamilyVerdict refused = verdict(Family::kTiled, "gemm f32 m=?m n=?n k=4096");
   EXPECT_TRUE(refused.refusal);

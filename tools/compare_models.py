@@ -16,7 +16,8 @@ from real_model import agreement, epilogue_cost, timing, workload
 from real_model.command import Programs
 from real_model.errors import DemoError, exit_status
 from real_model.kernels import AheadOfTimeLibrary, BoundCall, Kernel, Operands, aligned_copy
-from real_model.model_table import ModelResult, ProductResult, print_models, print_products
+from real_model.model_table import ModelResult, ProductResult, print_models, print_products, print_reading
+from real_model.reading import STREAMS, Reader
 from real_model.subgraph import ModelGraph, RuntimeCall, Subgraph, empty_runtime_call
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -118,7 +119,9 @@ def compute_y(kernel: Kernel, product: Product, values: dict[str, np.ndarray], y
     return call, y
 
 
-def compare_model(programs: Programs, work: workload.Workload, scratch: pathlib.Path, rounds: int) -> ModelResult:
+def compare_model(
+    programs: Programs, work: workload.Workload, scratch: pathlib.Path, rounds: int, reader: Reader | None = None
+) -> ModelResult:
     model, path = workload.load_named(work.path, scratch)
     graph = ModelGraph(model)
     products, refusals = listed_products(programs, path, graph)
@@ -143,6 +146,7 @@ def compare_model(programs: Programs, work: workload.Workload, scratch: pathlib.
 
     groups: dict[tuple, ProductResult] = {}
     timed: list[tuple[ProductResult, RuntimeCall, list[BoundCall]]] = []
+    read: list[tuple[ProductResult, np.ndarray]] = []  # of one row: what the kernel reads of B
     for product in products:
         a, b = values[product.tensors[0]], oriented_b(product, values)
         c = values[product.tensors[2]] if len(product.tensors) > 2 else None
@@ -166,16 +170,27 @@ def compare_model(programs: Programs, work: workload.Workload, scratch: pathlib.
             group = ProductResult(product.name, a.shape, b.shape, [step.op for step in product.steps])
             groups[key] = group
             timed.append((group, reference, calls))
+            packed_b = libraries[0][product.name].packed_b
+            if reader is not None and group.rows == 1 and packed_b is not None:
+                read.append((group, packed_b))
         groups[key].add(differences)
 
     empties = [empty_runtime_call(), timed[0][2][0].refused()]
-    samples = timing.rounds_ns([*empties, *(call for _, reference, ours in timed for call in (reference, *ours))], rounds)
+    compared = [call for _, reference, ours in timed for call in (reference, *ours)]
+    reading = [reader.empty_call()] if read else []
+    reading += [call for _, packed_b in read for call in reader.calls(packed_b)]
+    samples = timing.rounds_ns([*empties, *compared, *reading], rounds)
     result.empty_ns = [float(np.median(of_one)) for of_one in samples[:2]]
     for i, (group, _, _) in enumerate(timed):
         calls_of_each = 1 + len(libraries)
         of_runtime, *of_ours = samples[2 + calls_of_each * i : 2 + calls_of_each * (i + 1)]
         group.runtime_ns = np.maximum(np.array(of_runtime) - result.empty_ns[0], 1.0)
         group.ours_ns = [np.maximum(np.array(of_one) - result.empty_ns[1], 1.0) for of_one in of_ours]
+    for i, (group, packed_b) in enumerate(read):
+        first = 3 + len(compared) + len(STREAMS) * i
+        group.b_bytes = packed_b.nbytes
+        empty_ns = float(np.median(samples[2 + len(compared)]))
+        group.reading_ns = np.min(samples[first : first + len(STREAMS)], axis=0) - empty_ns
     result.products = list(groups.values())
     return result
 
@@ -186,11 +201,13 @@ def run(options: argparse.Namespace) -> list[str]:
     works = [w for w in workload.load(options.models, SEQUENCES) if options.only in (None, w.name)]
     if not works:
         raise DemoError(f"no model is named '{options.only}'")
+    reader = Reader.find(options.build)
     results = []
     for work in works:
         with tempfile.TemporaryDirectory() as scratch:
-            results.append(compare_model(programs, work, pathlib.Path(scratch), options.rounds))
+            results.append(compare_model(programs, work, pathlib.Path(scratch), options.rounds, reader))
             print_products(results[-1])
+            print_reading(results[-1])
     cpu, peak = programs.float32_peak()
     print(f"\n{cpu}, one thread, {peak:.0f} GFLOP/s float32 peak; ONNX Runtime {onnxruntime.__version__}\n")
     print_models(results)

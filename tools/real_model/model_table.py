@@ -21,17 +21,24 @@ class ProductResult:
     # Nanoseconds of one call in each round, without what an empty call costs.
     runtime_ns: np.ndarray | None = None
     ours_ns: list[np.ndarray] = dataclasses.field(default_factory=list)
+    # Of one row times packed weights: their size, and how long only reading them took in each round.
+    b_bytes: int = 0
+    reading_ns: np.ndarray | None = None
 
     def add(self, differences: list[float]) -> None:
         self.count += 1
         self.differences = [max(pair) for pair in zip(self.differences, differences, strict=True)]
 
     @property
+    def rows(self) -> int:
+        return int(np.prod(self.a_shape[:-1]))
+
+    @property
     def shape(self) -> str:
         m, k = ([1, *self.a_shape])[-2:]
         n = self.b_shape[-1]
         if len(self.b_shape) <= 2:
-            return f"{int(np.prod(self.a_shape)) // k} x {n} x {k}"
+            return f"{self.rows} x {n} x {k}"
         return f"{int(np.prod(self.a_shape[:-2]))} of {m} x {n} x {k}"
 
     @property
@@ -87,6 +94,20 @@ def print_products(result: ModelResult) -> None:
         )
     _print_aligned([tuple(row) for row in rows], 4)
     print(f"  taken off each time: {result.empty_ns[0] / 1000:.2f} us of an empty run of ONNX Runtime, {result.empty_ns[1] / 1000:.2f} us of a refused call")
+
+
+def print_reading(result: ModelResult) -> None:
+    """One row times weights does little but read them: how fast, beside loads that do nothing else."""
+    read = [product for product in result.products if product.reading_ns is not None]
+    if not read:
+        return
+    rows = [("weights of", "bytes", "read in us", "GB/s", "known: of that speed", "run-time: of that speed")]
+    for product in read:
+        ns = float(np.median(product.reading_ns))
+        speeds = [_ratio_text(product.reading_ns, of_one) for of_one in product.ours_ns[:2]]
+        rows.append((product.node[-40:], str(product.b_bytes), f"{ns / 1000:.2f}", f"{product.b_bytes / ns:.1f}", *speeds))
+    print()
+    _print_aligned(rows, 1)
 
 
 def print_models(results: list[ModelResult]) -> None:

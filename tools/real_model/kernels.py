@@ -62,8 +62,7 @@ class BoundCall:
             raise DemoError(f"{kernel.problem} reads a narrower B, which the library does not hold")
         b = operands.b if kernel.b is None else kernel.b
         if packed_b is None and kernel.pack_b is not None:
-            packed_b = aligned_bytes(kernel.pack_b(None, None))
-            kernel.pack_b(operands.b.ctypes.data, packed_b.ctypes.data)
+            packed_b = kernel.packed(operands.b)
         c = operands.c if kernel.c is None else kernel.c
         held = kernel.epilogue or [None] * len(operands.epilogue)
         epilogue = [given if own is None else own for given, own in zip(operands.epilogue, held, strict=True)]
@@ -135,6 +134,12 @@ class Kernel:
     c: np.ndarray | None = None
     epilogue: list[np.ndarray | None] = dataclasses.field(default_factory=list)
     epilogue_tensors: list[str] = dataclasses.field(default_factory=list)  # of the model
+
+    def packed(self, b: np.ndarray) -> np.ndarray:
+        """B as this kernel wants it, and every other of the same N, K and panel width."""
+        result = aligned_bytes(self.pack_b(None, None))
+        self.pack_b(b.ctypes.data, result.ctypes.data)
+        return result
 
     def bind(self, operands: Operands, sizes: dict[str, int]) -> BoundCall:
         """`sizes`: what the named dimensions are in these arrays."""

@@ -1,5 +1,7 @@
-"""CPU time of calls. Candidates are measured in turn, round by round, so that a slow moment meets all."""
+"""CPU time of calls. Candidates are measured in turn, round by round, so that a slow moment meets all; in another order in
+each round, so that slow moments that come at regular times do too."""
 
+import random
 import statistics
 import time
 from collections.abc import Callable
@@ -23,8 +25,14 @@ def rounds_ns(calls: list[Callable[[], None]], rounds: int) -> list[list[float]]
         while (ns := _sample(call, count)) < SAMPLE_NS / 4:
             count *= 2
         counts.append(max(1, round(count * SAMPLE_NS / ns)))
-    samples = [[_sample(call, count) / count for call, count in zip(calls, counts)] for _ in range(rounds)]
-    return [list(of_one) for of_one in zip(*samples)]
+    samples: list[list[float]] = [[] for _ in calls]
+    order = list(range(len(calls)))
+    shuffle = random.Random(0).shuffle
+    for _ in range(rounds):
+        shuffle(order)
+        for i in order:
+            samples[i].append(_sample(calls[i], counts[i]) / counts[i])
+    return samples
 
 
 def median_ns(calls: list[Callable[[], None]]) -> list[float]:

@@ -17,10 +17,11 @@ from onnx import TensorProto, helper, numpy_helper
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from compare_models import compare_model, listed_products  # noqa: E402
 from real_model.command import Programs  # noqa: E402
+from real_model.comparison import compare_model  # noqa: E402
 from real_model.errors import DemoError  # noqa: E402
 from real_model.kernels import AheadOfTimeLibrary  # noqa: E402
+from real_model.products import listed_products  # noqa: E402
 from real_model.subgraph import ModelGraph  # noqa: E402
 from real_model.workload import Workload  # noqa: E402
 

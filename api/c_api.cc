@@ -1,6 +1,5 @@
 // The C entry points of include/gemmc/gemmc.h over Session. No exception leaves them.
 #include <algorithm>
-#include <cstddef>
 #include <exception>
 #include <iterator>
 #include <memory>
@@ -11,6 +10,7 @@
 
 #include "api/overlap.h"
 #include "api/session.h"
+#include "compiler/call_size.h"
 #include "compiler/node_json.h"
 #include "core/float_state.h"
 #include "core/loop_form.h"
@@ -91,9 +91,7 @@ size_t stride_count(const gemmc_kernel& kernel) { return static_cast<size_t>(ker
 
 // What a kernel's uniform entry leaves unchecked because it costs time in every call, or refuses without a reason.
 Status check_fields(const gemmc_kernel& kernel, const gemmc_call& call) {
-  // A caller that was compiled before `epilogue` came may call kernels that have none.
-  const size_t needed = kernel.form.epilogue.size() == 0 ? offsetof(gemmc_call, epilogue) : sizeof call;
-  if (call.size_bytes < needed) {
+  if (call.size_bytes < gemmc::least_call_bytes(kernel.form)) {
     return Status::invalid("size_bytes is " + std::to_string(call.size_bytes) + "; allowed: sizeof(gemmc_call), " +
                            std::to_string(sizeof call) + ", or more");
   }

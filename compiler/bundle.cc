@@ -11,6 +11,7 @@
 #include "compiler/bundle/manifest_text.h"
 #include "compiler/bundle/shared_library.h"
 #include "compiler/bundle/staged_files.h"
+#include "compiler/bundle/weights_image.h"
 #include "compiler/bundle/weights_object.h"
 #include "compiler/held_signals.h"
 

@@ -11,6 +11,8 @@
 
 namespace gemmc {
 
+// Bytes. Of a cache line, and of the widest vector.
+inline constexpr uint64_t kWeightsAlignment = 64;
 // Values that a library holds for its kernels, or a file beside it: an operand's, or those of a packed B.
 struct Weights {
   std::string symbol;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "compiler/call_size.h"
 #include "compiler/dispatch.h"
 #include "compiler/ir_buffers.h"
 #include "compiler/ir_loops.h"
@@ -109,10 +110,8 @@ class ThunkBuilder {
       builder_.SetInsertPoint(valid);
     };
     llvm::Type* pointer = builder_.getPtrTy();
-    // Callers that were compiled before a field was added may call kernels that do not read it.
-    const size_t needed = form_.epilogue.empty() ? offsetof(gemmc_call, epilogue) : sizeof(gemmc_call);
     Value* size_bytes = field(builder_.getInt64Ty(), offsetof(gemmc_call, size_bytes));
-    refuse_if(builder_.CreateICmpULT(size_bytes, builder_.getInt64(needed)));
+    refuse_if(builder_.CreateICmpULT(size_bytes, builder_.getInt64(least_call_bytes(form_))));
     const size_t b = schedule_.packs_b ? offsetof(gemmc_call, packed) + sizeof(void*) : offsetof(gemmc_call, b);
     std::vector<Value*> arguments = {field(pointer, offsetof(gemmc_call, a)), field(pointer, b)};
     if (schedule_.packs_b) refuse_if(builder_.CreateIsNull(arguments.back()));

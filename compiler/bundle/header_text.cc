@@ -8,7 +8,7 @@
 
 #include "compiler/bundle/c_names.h"
 #include "compiler/bundle/kernel_arguments.h"
-#include "compiler/bundle/weights_object.h"
+#include "compiler/bundle/weights_image.h"
 #include "compiler/compile.h"
 #include "core/problem_string.h"
 #include "schedules/variants.h"

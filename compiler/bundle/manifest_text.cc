@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/bundle/kernel_arguments.h"
-#include "compiler/bundle/weights_object.h"
+#include "compiler/bundle/weights_image.h"
 #include "compiler/compile.h"
 #include "core/problem_string.h"
 

@@ -11,7 +11,6 @@ namespace gemmc {
 namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 31;
-constexpr uint64_t kAlignment = 64;
 
 }  // namespace
 
@@ -35,31 +34,11 @@ Expected<std::vector<uint8_t>> weights_object(const std::vector<Weights>& weight
     llvm::Constant* values = llvm::ConstantDataArray::getRaw(raw, raw.size(), llvm::Type::getInt8Ty(context));
     auto* symbol = new llvm::GlobalVariable(module, values->getType(), /*isConstant=*/true,
                                             llvm::GlobalValue::ExternalLinkage, values, w.symbol);
-    symbol->setAlignment(llvm::Align(kAlignment));
+    symbol->setAlignment(llvm::Align(kWeightsAlignment));
   }
   const auto object = emit_module(module, **machine, llvm::CodeGenFileType::ObjectFile);
   if (!object) return object.status();
   return std::vector<uint8_t>(object->begin(), object->end());
-}
-
-std::vector<uint64_t> weights_offsets(const std::vector<Weights>& weights) {
-  std::vector<uint64_t> offsets;
-  uint64_t end = 0;
-  for (const Weights& w : weights) {
-    offsets.push_back((end + kAlignment - 1) / kAlignment * kAlignment);
-    end = offsets.back() + w.bytes.size();
-  }
-  return offsets;
-}
-
-std::vector<uint8_t> weights_image(const std::vector<Weights>& weights) {
-  const std::vector<uint64_t> offsets = weights_offsets(weights);
-  std::vector<uint8_t> image;
-  for (size_t i = 0; i < weights.size(); ++i) {
-    image.resize(offsets[i]);
-    image.insert(image.end(), weights[i].bytes.begin(), weights[i].bytes.end());
-  }
-  return image;
 }
 
 }  // namespace gemmc

@@ -14,6 +14,7 @@
 #include "compiler/bundle/kernel_arguments.h"
 #include "compiler/bundle/library_weights.h"
 #include "compiler/bundle/manifest_text.h"
+#include "compiler/bundle/weights_image.h"
 #include "compiler/bundle/weights_object.h"
 #include "core/problem_string.h"
 #include "tests/support/process.h"

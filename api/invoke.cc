@@ -227,11 +227,10 @@ Expected<Tensor> invoke(Session& session, const Problem& problem, const Arrays& 
 Expected<Arrays> node_arrays(const Node& node, const Arrays& given) {
   Arrays arrays;
   arrays.epilogue = given.epilogue;
-  size_t read = 0;
-  for (size_t i = 0; i < node.epilogue_data.size() && read < arrays.epilogue.size(); ++i) {
-    if (operand_kind(node.epilogue[i]) == EpilogueOperandKind::kNone) continue;
-    const Tensor*& array = arrays.epilogue[read++];
-    if (array == nullptr) array = node.epilogue_data[i].get();
+  const std::vector<size_t> steps = operand_steps(node.epilogue);
+  for (size_t i = 0; i < std::min(steps.size(), arrays.epilogue.size()); ++i) {
+    const bool may_be_known = arrays.epilogue[i] == nullptr && steps[i] < node.epilogue_data.size();
+    if (may_be_known) arrays.epilogue[i] = node.epilogue_data[steps[i]].get();
   }
   std::map<std::string, int64_t> bound;
   const std::pair<const Tensor*, const Tensor**> operands[] = {

@@ -21,21 +21,21 @@ struct Weights {
 };
 // Those of one node: indices into Bundle::weights, absent where values are not known.
 struct NodeWeights {
-  std::optional<size_t> a;
-  std::optional<size_t> b;  // where the kernel reads B where it is
-  std::optional<size_t> packed_b;
-  std::optional<size_t> c;
-  std::vector<std::optional<size_t>> epilogue;  // of each step that reads an operand
+  std::optional<size_t> a = {};
+  std::optional<size_t> b = {};  // where the kernel reads B where it is
+  std::optional<size_t> packed_b = {};
+  std::optional<size_t> c = {};
+  std::vector<std::optional<size_t>> epilogue = {};  // of each step that reads an operand
 };
 // One node (or problem string) of the build and the artifact that serves it.
 struct BundleNode {
-  std::string name;                        // node name; the problem string where there is no node
-  std::string output;                      // output name
-  std::string problem;                     // problem string, with the node's own dimension names
-  std::string graph_path;                  // see ModelNode
+  std::string name = {};                   // node name; the problem string where there is no node
+  std::string output = {};                 // output name
+  std::string problem = {};                // problem string, with the node's own dimension names
+  std::string graph_path = {};             // see ModelNode
   size_t artifact = 0;                     // index into Bundle::artifacts
-  std::vector<std::string> dims;           // the node's names of the kernel's run-time dimensions, in call order
-  std::vector<std::string> notes;          // e.g. "backward kernels: not built yet"
+  std::vector<std::string> dims = {};      // the node's names of the kernel's run-time dimensions, in call order
+  std::vector<std::string> notes = {};     // e.g. "backward kernels: not built yet"
   std::vector<std::string> epilogue = {};  // the tensors that the epilogue's steps read, in call order
   NodeWeights weights = {};
   std::vector<std::string> replaces = {};  // the nodes behind it that the kernel's epilogue takes in

@@ -84,9 +84,7 @@ Expected<KernelPlan> plan(const Problem& problem, const Target& target, const Co
   Expected<Schedule> schedule = decide_schedule(result.canonical.problem, target, options.schedule);
   if (!schedule) return schedule.status();
   result.schedule = *schedule;
-  // Variants read B where it is.
-  Expected<std::vector<Variant>> variants =
-      result.schedule.packs_b ? std::vector<Variant>() : choose_variants(result.canonical, target);
+  Expected<std::vector<Variant>> variants = choose_variants(result.canonical, result.schedule, target);
   if (!variants) return variants.status();
   result.variants = *std::move(variants);
   drop_other_likely_values(result.canonical.problem, result.variants);

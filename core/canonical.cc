@@ -178,16 +178,14 @@ std::vector<std::string> rename_dims(Problem& p) {
   return names;
 }
 
-// A schedule depends on what is known of N, K and the strides of each matrix. Other sizes, batches and most often M,
-// are counts of loops that run as fast where only the call knows them.
-void drop_likely_values_of_counts(Problem& p) {
+// No schedule depends on how many items a batch has.
+void drop_likely_values_of_batches(Problem& p) {
   const LoopForm form = loop_form(p);
   std::set<std::string> kept;
   const auto keep = [&](const SizeExpr& size) {
     for (int dim : size.dims) kept.insert(fmt::format("d{}", dim));
   };
-  keep(form.n);
-  keep(form.k);
+  for (const SizeExpr& size : {form.m, form.n, form.k}) keep(size);
   for (const MatrixStrides& matrix : {form.a, form.b, form.c, form.y}) {
     keep(matrix.row.size);
     keep(matrix.col.size);
@@ -215,7 +213,7 @@ CanonicalProblem canonical(const Problem& problem) {
   }
   p.b.is_constant = p.b.is_constant && is_known_matrix(p.b);
   std::vector<std::string> names = rename_dims(p);
-  drop_likely_values_of_counts(p);
+  drop_likely_values_of_batches(p);
   return {std::move(p), std::move(names)};
 }
 

@@ -85,6 +85,14 @@ EpilogueOperandKind operand_kind(const EpilogueStep& step) {
   return step.axis == "m" ? EpilogueOperandKind::kRows : EpilogueOperandKind::kScalar;
 }
 
+std::vector<size_t> operand_steps(std::span<const EpilogueStep> steps) {
+  std::vector<size_t> indices;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (operand_kind(steps[i]) != EpilogueOperandKind::kNone) indices.push_back(i);
+  }
+  return indices;
+}
+
 bool reads_rows(std::span<const EpilogueStep> steps) {
   return std::ranges::any_of(steps,
                              [](const EpilogueStep& step) { return operand_kind(step) == EpilogueOperandKind::kRows; });

@@ -53,6 +53,9 @@ enum class EpilogueOperandKind {
 };
 EpilogueOperandKind operand_kind(const EpilogueStep& step);
 
+// The indices of the steps that read an operand: the order of a call's operands of the epilogue.
+std::vector<size_t> operand_steps(std::span<const EpilogueStep> steps);
+
 // Whether a step reads one value for each row of an item: then items of a batch cannot become rows.
 bool reads_rows(std::span<const EpilogueStep> steps);
 

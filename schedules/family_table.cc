@@ -96,11 +96,12 @@ Refusal demur_tiled(const Problem& problem, const Target& target) {
   const auto bytes = static_cast<int64_t>(size_bytes(b_dtype(problem)));
   const std::optional<int64_t> m = form.m.static_value();
   // Few rows may come where M is known only at the call: packing would then cost more than the product.
-  const bool is_large = k > kLongestUnpackedK || (m && n * k > kMostUnpackedBytes / bytes);
-  if (!is_large || problem.b.is_constant) return std::nullopt;
+  const bool is_long = k > kLongestUnpackedK, is_large = m && n * k > kMostUnpackedBytes / bytes;
+  if ((!is_long && !is_large) || problem.b.is_constant) return std::nullopt;
   if (m && *m <= 2 * register_tile(accumulator(problem.dtype), target).mr) return std::nullopt;
-  return fmt::format("many tiles of rows may walk through B unpacked, K={} over {} or {} bytes over {}: packing pays",
-                     k, kLongestUnpackedK, n * k * bytes, kMostUnpackedBytes);
+  return fmt::format("many tiles of rows may walk through B unpacked, {}: packing pays",
+                     is_long ? fmt::format("K={} over {}", k, kLongestUnpackedK)
+                             : fmt::format("{} bytes over {}", n * k * bytes, kMostUnpackedBytes));
 }
 
 Refusal never(const Problem&, const Target&) { return std::nullopt; }

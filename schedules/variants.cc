@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
+#include "core/loop_form.h"
 #include "core/text.h"
 #include "schedules/family_table.h"
 
@@ -13,26 +15,52 @@ namespace {
 
 using Bindings = std::vector<BoundDim>;
 
-// Those with likely values, each once, in the order of the call's `dims`.
-std::vector<Dim> likely_dims(const Problem& problem) {
-  std::vector<Dim> dims;
-  for_each_dim(problem, [&](const Dim& dim) {
-    if (!dim.likely.empty() && std::find(dims.begin(), dims.end(), dim) == dims.end()) dims.push_back(dim);
-  });
-  return dims;
+// The names of the dimensions that N, K or a stride of a matrix depends on.
+std::set<std::string> names_of_widths(const Problem& problem) {
+  const LoopForm form = loop_form(problem);
+  std::vector<SizeExpr> sizes = {form.n, form.k};
+  for (const MatrixStrides& matrix : {form.a, form.b, form.c, form.y}) {
+    sizes.push_back(matrix.row.size);
+    sizes.push_back(matrix.col.size);
+  }
+  std::set<std::string> names;
+  for (const SizeExpr& size : sizes) {
+    for (const int dim : size.dims) names.insert(fmt::format("d{}", dim));
+  }
+  return names;
 }
 
-Status check_count(const std::vector<Dim>& dims, const std::vector<std::string>& names) {
-  // Of doubles, because products of many long lists pass 2^64.
-  double count = 1;
+// Those with likely values that a variant binds, each once, in the order of the call's `dims`.
+std::vector<Dim> dims_to_bind(const Problem& problem) {
+  std::vector<Dim> dims, widths;
+  const std::set<std::string> names = names_of_widths(problem);
+  for_each_dim(problem, [&](const Dim& dim) {
+    if (dim.likely.empty() || std::find(dims.begin(), dims.end(), dim) != dims.end()) return;
+    dims.push_back(dim);
+    if (names.contains(dim.name)) widths.push_back(dim);
+  });
+  return widths.empty() ? dims : widths;
+}
+
+// Of the loops around the register tile: not how much is in a block.
+bool has_same_loops(const Schedule& left, const Schedule& right) {
+  return left.family == right.family && left.mr == right.mr && left.nr == right.nr && left.lanes == right.lanes;
+}
+
+std::string quoted_names(const std::vector<Dim>& dims, const std::vector<std::string>& names) {
   std::vector<std::string> quoted;
-  for (const Dim& dim : dims) {
-    count *= static_cast<double>(dim.likely.size());
-    quoted.push_back(in_quotes(names[dim_index(dim.name)]));
-  }
-  if (count <= kMostVariants) return Status::ok();
-  return Status::unsupported(fmt::format("likely values of {} have {} combinations; allowed: up to {}",
-                                         fmt::join(quoted, " and "), count, kMostVariants));
+  for (const Dim& dim : dims) quoted.push_back(in_quotes(names[dim_index(dim.name)]));
+  return fmt::format("{}", fmt::join(quoted, " and "));
+}
+
+// What is looked at, some microseconds each; few of them may become variants.
+constexpr double kMostCombinations = 1024;
+
+// Of doubles, because products of many long lists pass 2^64.
+double count_combinations(const std::vector<Dim>& dims) {
+  double count = 1;
+  for (const Dim& dim : dims) count *= static_cast<double>(dim.likely.size());
+  return count;
 }
 
 std::vector<Bindings> combinations(const std::vector<Dim>& dims) {
@@ -52,23 +80,30 @@ std::vector<Bindings> combinations(const std::vector<Dim>& dims) {
 
 }  // namespace
 
-Expected<std::vector<Variant>> choose_variants(const CanonicalProblem& canonical, const Target& target) {
-  const std::vector<Dim> dims = likely_dims(canonical.problem);
+Expected<std::vector<Variant>> choose_variants(const CanonicalProblem& canonical, const Schedule& general,
+                                               const Target& target) {
   std::vector<Variant> variants;
-  if (dims.empty()) return variants;
-  GEMMC_RETURN_IF_ERROR(check_count(dims, canonical.dim_names));
-  const Expected<Schedule> general = choose_schedule(canonical.problem, target);
-  if (!general) return general.status();
+  const std::vector<Dim> dims = dims_to_bind(canonical.problem);
+  // All bodies read one B.
+  if (dims.empty() || general.packs_b) return variants;
+  const double count = count_combinations(dims);
+  if (count > kMostCombinations) {
+    return Status::unsupported(fmt::format("likely values of {} have {} combinations; allowed: up to {}",
+                                           quoted_names(dims, canonical.dim_names), count, kMostCombinations));
+  }
   for (Bindings& bindings : combinations(dims)) {
     Problem bound = canonical.problem;
     for (const BoundDim& dim : bindings) replace_dim(bound, dim.name, Dim::fixed(dim.size));
-    // All bodies read one B. Where a binding matters, the general one reads it where it is.
     bound.b.is_constant = false;
     // Sizes that no operand can have, or that do not fit each other: a call with them is the general body's to judge.
     if (!validate(bound).is_ok()) continue;
     const Expected<Schedule> schedule = choose_schedule(bound, target);
-    if (!schedule || *schedule == *general) continue;
+    if (!schedule || has_same_loops(*schedule, general)) continue;
     variants.push_back({std::move(bindings), std::move(bound), *schedule});
+  }
+  if (variants.size() > kMostVariants) {
+    return Status::unsupported(fmt::format("likely values of {} lead to {} variants of the kernel; allowed: up to {}",
+                                           quoted_names(dims, canonical.dim_names), variants.size(), kMostVariants));
   }
   return variants;
 }

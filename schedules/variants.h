@@ -1,8 +1,9 @@
 // Variants: bodies of a kernel for likely values of its run-time dimensions, beside the general body.
 //
 // Flow: Problem + Target -> Schedule, **Variants** -> Halide pipelines. Called by compile.cc; compiler/dispatch.h
-// chooses between the bodies in each call. A variant binds every dimension whose likely values the canonical problem
-// keeps, because only together do they make N, K and strides known.
+// chooses between the bodies in each call. A variant binds every dimension with likely values that N, K or a stride
+// depends on, because only together do they make those known. Only where there is none does it bind M: more loops and
+// better tiles come of the others.
 #pragma once
 
 #include <string>
@@ -25,9 +26,11 @@ struct Variant {
   Schedule schedule;
 };
 
-// One variant for each combination of likely values with another schedule than the general body's: with the same it
-// would be no faster. Refuses more than kMostVariants combinations.
-Expected<std::vector<Variant>> choose_variants(const CanonicalProblem& canonical, const Target& target);
+// One variant for each combination of likely values that leads to another family or register tile than `general`, the
+// schedule of the general body, has: other sizes of blocks alone would make it no faster. None where that body reads a
+// packed B. Refuses more than kMostVariants, and more than 1024 combinations.
+Expected<std::vector<Variant>> choose_variants(const CanonicalProblem& canonical, const Schedule& general,
+                                               const Target& target);
 
 // Leaves `problem` those likely values that a variant binds, so that equal code has one key.
 void drop_other_likely_values(Problem& problem, const std::vector<Variant>& variants);

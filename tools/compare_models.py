@@ -24,7 +24,8 @@ def run(options: argparse.Namespace) -> list[str]:
     programs = Programs(options.build)
     works = [w for w in workload.load(options.models, SEQUENCES) if options.only in (None, w.name)]
     if not works:
-        raise DemoError(f"no model is named '{options.only}'")
+        known = dict.fromkeys(w.name for w in workload.load(options.models, SEQUENCES))
+        raise DemoError(f"no model is named '{options.only}'; allowed: {', '.join(known)}")
     reader = Reader.find(options.build)
     results = []
     for work in works:

@@ -51,9 +51,8 @@ KernelArguments kernel_arguments(const Problem& problem, const std::vector<std::
     while (std::find(arguments.dims.begin(), arguments.dims.end(), parameter) != arguments.dims.end()) parameter += '_';
     arguments.dims.push_back(std::move(parameter));
   }
-  for (const EpilogueStep& step : problem.epilogue) {
-    if (operand_kind(step) == EpilogueOperandKind::kNone) continue;
-    arguments.epilogue.push_back(fmt::format("e{}_{}", arguments.epilogue.size(), step.op));
+  for (const size_t step : operand_steps(problem.epilogue)) {
+    arguments.epilogue.push_back(fmt::format("e{}_{}", arguments.epilogue.size(), problem.epilogue[step].op));
   }
   name_strides(problem.a.strides, 'A', arguments.strides);
   name_strides(problem.b.strides, 'B', arguments.strides);

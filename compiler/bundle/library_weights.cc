@@ -26,10 +26,9 @@ Expected<NodeWeights> LibraryWeights::add(const Node& node, const Artifact& arti
   }
   const bool has_c = problem.c.has_value() && node.inputs.size() > 2;
   if (has_c) GEMMC_RETURN_IF_ERROR(keep(add_dense(values(2), problem.dtype), result.c));
-  for (size_t i = 0; i < node.epilogue.size(); ++i) {
-    if (operand_kind(node.epilogue[i]) == EpilogueOperandKind::kNone) continue;
+  for (const size_t step : operand_steps(node.epilogue)) {
     std::optional<size_t>& place = result.epilogue.emplace_back();
-    const Tensor* const known = i < node.epilogue_data.size() ? node.epilogue_data[i].get() : nullptr;
+    const Tensor* const known = step < node.epilogue_data.size() ? node.epilogue_data[step].get() : nullptr;
     GEMMC_RETURN_IF_ERROR(keep(add_dense(known, problem.dtype), place));
   }
   return result;

@@ -18,13 +18,14 @@ std::string values(int count) {
   return text;
 }
 
-TEST(LikelyValuesError, TooManyCombinationsAreRefusedByName) {
+TEST(LikelyValuesError, TooManyAreRefusedByName) {
   const std::pair<std::string, std::string> kRows[] = {
-      {"gemm f32 m=4 n=?cols:" + values(9) + " k=4", "likely values of 'cols' have 9 combinations; allowed: up to 8"},
+      {"gemm f32 m=4 n=?cols:" + values(9) + " k=4",
+       "likely values of 'cols' lead to 9 variants of the kernel; allowed: up to 8"},
       {"gemm f32 m=?~5 n=?cols:" + values(3) + " k=?depth:" + values(4),
-       "likely values of 'depth' and 'cols' have 12 combinations; allowed: up to 8"},
+       "likely values of 'depth' and 'cols' lead to 12 variants of the kernel; allowed: up to 8"},
       {"gemm f32 m=?" + values(999) + " n=?" + values(999) + " k=?" + values(999) + " ta",
-       "likely values of 'k' and 'm' and 'n' have 997002999 combinations; allowed: up to 8"},
+       "likely values of 'k' and 'm' and 'n' have 997002999 combinations; allowed: up to 1024"},
   };
   for (const auto& [text, message] : kRows) {
     const Status status = planned(text);

@@ -104,7 +104,9 @@ void check_schedules(const Problem& canonical_problem, std::string_view text) {
 
 void check_variants(const CanonicalProblem& form, std::string_view text) {
   for (const Target& target : all_targets()) {
-    const Expected<std::vector<Variant>> variants = choose_variants(form, target);
+    const Expected<Schedule> general = choose_schedule(form.problem, target);
+    if (!general) continue;
+    const Expected<std::vector<Variant>> variants = choose_variants(form, *general, target);
     if (!variants) {
       check_refusal(variants.status());
       continue;

@@ -70,6 +70,18 @@ TEST_F(CommandUsageTest, WhatIsNotBuiltYetIsRefusedByName) {
   EXPECT_FALSE(fs::exists(out));
 }
 
+TEST_F(CommandUsageTest, WhatOnlyModelsHaveIsRefusedElsewhere) {
+  const std::string json = R"({"op_type": "MatMul", "inputs": [{"dtype": "float32", "shape": [2, 3]},
+                                                               {"dtype": "float32", "shape": [3, 4]}]})";
+  for (const std::string& source : {std::string("gemm f32 m=2 n=3 k=4"), json}) {
+    for (const char* option : {"--fuse", "--narrow"}) {
+      EXPECT_EQ(failure({"explain", source, option}).find(std::string("2: gemmc: error: ") + option + " is for models"),
+                0u)
+          << failure({"explain", source, option});
+    }
+  }
+}
+
 TEST_F(CommandUsageTest, WrongValuesAreNamedWithWhatIsAllowed) {
   const std::string p = "gemm f32 m=?rows n=3 k=4", out = path("out");
   EXPECT_EQ(failure({"list", "nonsense"}).substr(0, 45), "2: gemmc: error: 'nonsense' is not a source; ");

@@ -53,11 +53,10 @@ struct PlannedKernel {
 };
 
 // What the steps of the node's epilogue read.
-std::vector<std::string> operand_names(const SourceNode& node) {
+std::vector<std::string> epilogue_tensors(const SourceNode& node) {
+  const std::vector<EpilogueStep>& steps = node.problem->epilogue;
   std::vector<std::string> names;
-  for (const EpilogueStep& step : node.problem->epilogue) {
-    if (operand_kind(step) != EpilogueOperandKind::kNone) names.push_back(step.name);
-  }
+  for (const size_t step : operand_steps(steps)) names.push_back(steps[step].name);
   return names;
 }
 
@@ -129,7 +128,7 @@ class Builder {
         served.emplace_back(
             kernel.nodes[j],
             BundleNode{node.name, node.output, print_problem(*node.problem), node.graph_path, bundle.artifacts.size(),
-                       kernel.dim_names[j], node.notes, operand_names(node), *std::move(weights), node.replaces});
+                       kernel.dim_names[j], node.notes, epilogue_tensors(node), *std::move(weights), node.replaces});
       }
       bundle.artifacts.push_back(*std::move(artifact));
     }
@@ -215,7 +214,7 @@ Verb add_build(CLI::App& app) {
   const auto options = std::make_shared<BuildOptions>();
   CLI::App* verb = app.add_subcommand("build", "Kernels ahead of time: objects, libraries, header, manifest");
   options->kernel.add_source(*verb);
-  options->kernel.add_fusion(*verb);
+  options->kernel.add_model_options(*verb);
   options->kernel.add_node(*verb);
   verb->add_option("-o,--output", options->directory, "Directory for the files; created if missing")->required();
   add_given(*verb, "--name", options->name, "Name of the libraries, the header and, if it is one, the kernel");

@@ -77,12 +77,7 @@ void print_as_json(const SourceNode& node, const ExplainOptions& options, const 
                                 {"is_chosen", verdict.family == e.plan.schedule.family}});
   }
   json["schedule"] = e.artifact.schedule;
-  json["variants"] = Json::array();
-  for (const ArtifactVariant& variant : e.artifact.variants) {
-    Json dims = Json::object();
-    for (const BoundDim& dim : variant.dims) dims[e.plan.canonical.dim_names[dim_index(dim.name)]] = dim.size;
-    json["variants"].push_back({{"dims", dims}, {"schedule", variant.schedule}});
-  }
+  json["variants"] = variants_json(e.artifact, e.plan.canonical.dim_names);
   json["symbol"] = e.artifact.symbol;
   json["bytes"] = e.artifact.object.size();
   json["notes"] = node.notes;
@@ -123,7 +118,7 @@ Verb add_explain(CLI::App& app) {
   const auto options = std::make_shared<ExplainOptions>();
   CLI::App* verb = app.add_subcommand("explain", "How a problem becomes a kernel, down to its assembly");
   options->kernel.add_source(*verb);
-  options->kernel.add_fusion(*verb);
+  options->kernel.add_model_options(*verb);
   options->kernel.add_node(*verb);
   options->kernel.add_compilation(*verb, "host");
   verb->add_flag("--key", options->key, "Also the text that the kernel's name is a hash of");

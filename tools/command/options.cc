@@ -52,7 +52,7 @@ void KernelOptions::add_compilation(CLI::App& app, const std::string& default_ta
   add_given(app, "--threads", threads_, "1 is all that is built yet");
 }
 
-void KernelOptions::add_fusion(CLI::App& app) {
+void KernelOptions::add_model_options(CLI::App& app) {
   app.add_flag("--fuse", fuse_, "Take in the nodes of a model that `gemmc list` calls fusable");
   app.add_flag("--narrow", narrow_, "Read a model's B as it is stored where `gemmc list` says that is narrower");
 }

@@ -26,8 +26,8 @@ struct Verb {
 class KernelOptions {
  public:
   void add_source(CLI::App& app);
-  // What of a model a kernel may take in: --fuse, --narrow.
-  void add_fusion(CLI::App& app);
+  // How a model's nodes become kernels: --fuse, --narrow.
+  void add_model_options(CLI::App& app);
   void add_node(CLI::App& app);
   void add_compilation(CLI::App& app, const std::string& default_target);
 

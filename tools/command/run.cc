@@ -7,6 +7,7 @@
 
 #include "api/invoke.h"
 #include "compiler/npy.h"
+#include "core/problem.h"
 #include "tools/command/text.h"
 #include "tools/command/verbs.h"
 
@@ -25,9 +26,7 @@ struct RunOptions {
 std::map<std::string, std::string> operand_names(const std::vector<EpilogueStep>& epilogue) {
   std::map<std::string, std::string> names = {{"A", "A"}, {"B", "B"}, {"C", "C"}};
   std::vector<std::string> given;
-  for (const EpilogueStep& step : epilogue) {
-    if (operand_kind(step) != EpilogueOperandKind::kNone) given.push_back(step.name);
-  }
+  for (const size_t step : operand_steps(epilogue)) given.push_back(epilogue[step].name);
   for (size_t i = 0; i < given.size(); ++i) names.emplace(fmt::format("e{}", i), fmt::format("e{}", i));
   for (size_t i = 0; i < given.size(); ++i) {
     if (std::count(given.begin(), given.end(), given[i]) == 1) names.emplace(given[i], fmt::format("e{}", i));
@@ -68,11 +67,12 @@ Expected<std::string> output_path(const std::vector<std::string>& words) {
   return paths->at("Y");
 }
 
-void print_report(const InvokeReport& report, const Tensor& y) {
+void print_report(const InvokeReport& report, const std::vector<std::string>& dim_names, const Tensor& y) {
   const Artifact& artifact = report.kernel->artifact();
   print_json({{"symbol", artifact.symbol},
               {"target", artifact.target.to_string()},
               {"schedule", artifact.schedule},
+              {"variants", variants_json(artifact, dim_names)},
               {"dtype", std::string(name(y.dtype))},
               {"shape", y.shape},
               {"call_ns", report.call_ns}});
@@ -98,10 +98,7 @@ Status run(const RunOptions& options) {
     return found == inputs->end() ? nullptr : &found->second;
   };
   Arrays arrays{input("A"), input("B"), input("C")};
-  for (const EpilogueStep& step : epilogue) {
-    if (operand_kind(step) == EpilogueOperandKind::kNone) continue;
-    arrays.epilogue.push_back(input(fmt::format("e{}", arrays.epilogue.size())));
-  }
+  for (size_t i = 0; i < operand_steps(epilogue).size(); ++i) arrays.epilogue.push_back(input(fmt::format("e{}", i)));
 
   Session session(*target);
   InvokeReport report;
@@ -109,7 +106,7 @@ Status run(const RunOptions& options) {
                                         : invoke(session, *node->problem, arrays, *compile_options, &report);
   if (!y) return y.status();
   GEMMC_RETURN_IF_ERROR(write_npy(*path, *y));
-  if (options.as_json) print_report(report, *y);
+  if (options.as_json) print_report(report, canonical(*node->problem).dim_names, *y);
   for (const std::string& note : node->notes) print_note(note);
   return Status::ok();
 }
@@ -120,7 +117,7 @@ Verb add_run(CLI::App& app) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* verb = app.add_subcommand("run", "Compile one node in this process and run it on .npy arrays");
   options->kernel.add_source(*verb);
-  options->kernel.add_fusion(*verb);
+  options->kernel.add_model_options(*verb);
   options->kernel.add_node(*verb);
   add_repeated(*verb, "--input", options->inputs,
                "A=FILE.npy, B=..., C=..., e0=... (operands of the epilogue, or by name); what the source holds values "

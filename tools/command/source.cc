@@ -129,6 +129,17 @@ Expected<Source> from_json(const std::string& text, const fs::path& directory, c
   return source;
 }
 
+// There is nothing behind the product of a problem string or a description, and its B has one type.
+Status refuse_model_options(const SourceOptions& options) {
+  const auto refusal = [](const std::string& option, const std::string& instead) {
+    return Status::invalid(
+        fmt::format("{} is for models; allowed in a problem string or node description: {}", option, instead));
+  };
+  if (options.fuse) return refusal("--fuse", "the epilogue itself, epi=... or \"epilogue\"");
+  if (options.narrow) return refusal("--narrow", "the type that B is stored in, storage=b:... or \"storage\"");
+  return Status::ok();
+}
+
 // Binds the dimensions and checks the problem again.
 Status bind_dims(Problem& problem, const std::map<std::string, int64_t>& dims) {
   std::set<std::string> known;
@@ -158,11 +169,13 @@ Expected<Source> from_problem(const std::string& text, const SourceOptions& opti
 }  // namespace
 
 Expected<Source> load_source(const std::string& text, const SourceOptions& options) {
-  const std::string first_word = text.substr(0, text.find_first_of(" \t"));
-  if (first_word == "gemm" || first_word == "matmul") return from_problem(text, options);
-  if (text.starts_with("{")) return from_json(text, ".", "", options);
   const fs::path path(text);
-  if (path.extension() == ".onnx") return from_model(path, options);
+  const std::string first_word = text.substr(0, text.find_first_of(" \t"));
+  const bool is_problem = first_word == "gemm" || first_word == "matmul", is_json = text.starts_with("{");
+  if (!is_problem && !is_json && path.extension() == ".onnx") return from_model(path, options);
+  GEMMC_RETURN_IF_ERROR(refuse_model_options(options));
+  if (is_problem) return from_problem(text, options);
+  if (is_json) return from_json(text, ".", "", options);
   if (path.extension() == ".json") {
     const Expected<std::string> json = read_text(path);
     if (!json) return json.status();

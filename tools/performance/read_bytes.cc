@@ -32,7 +32,8 @@ extern "C" {
 // 1 where this CPU has what the reading needs.
 [[gnu::visibility("default")]] int32_t gemmc_can_read_bytes() { return __builtin_cpu_supports("avx2") ? 1 : 0; }
 
-// Loads `bytes` bytes (less a remainder below 1024) once: from one end to the other, or as 4 or 8 parts side by side.
+// Loads `bytes` bytes (less a remainder below 1024) once: from one end to the other, or as 4 or 8 parts side by
+// side (`streams`).
 [[gnu::visibility("default")]] void gemmc_read_bytes(const char* data, int64_t bytes, int32_t streams) {
   if (streams == 8) return read<8>(data, bytes);
   if (streams == 4) return read<4>(data, bytes);

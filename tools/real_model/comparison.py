@@ -58,7 +58,7 @@ def _time(timed: list[Timed], reader: Reader | None, rounds: int, result: ModelR
         one.result.ours_ns = [np.maximum(next(samples) - empty_ns[1], 1.0) for _ in one.ours]
         reading_ns = [next(samples) for _ in one.reading]
         if reading_ns:
-            one.result.reading_ns = np.min(reading_ns, axis=0) - empty_ns[2]
+            one.result.reading_ns = np.maximum(np.min(reading_ns, axis=0) - empty_ns[2], 1.0)
 
 
 def compare_model(

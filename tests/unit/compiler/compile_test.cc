@@ -157,6 +157,16 @@ TEST(Compile, ExplanationHoldsEachText) {
   }
 }
 
+// 12 sums in a tile of 6 x 16, and 4 products added to each in a turn of the loop over K.
+TEST(Compile, LoopsOverKAreUnrolled) {
+  Explanation texts;
+  compiled("gemm f32 m=6 n=16 k=64", {}, &texts);
+  const std::string fma = "call <8 x float> @llvm.fma.v8f32(";
+  size_t count = 0;
+  for (size_t at = texts.llvm_ir.find(fma); at != std::string::npos; at = texts.llvm_ir.find(fma, at + 1)) ++count;
+  EXPECT_EQ(count, 4u * 12u);
+}
+
 TEST(Compile, ObjectHoldsNothingOfThisMachine) {
   const Artifact artifact = compiled(kRunTime);
   const std::string bytes(artifact.object.begin(), artifact.object.end());

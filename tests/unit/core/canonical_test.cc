@@ -38,24 +38,24 @@ TEST(Canonical, DropsWhatChangesNoCode) {
       {"gemm f32 m=2 n=3 k=4 beta=0.5", "gemm f32 m=2 n=3 k=4"},
       {"gemm f32 m=2 n=3 k=4 beta=nan", "gemm f32 m=2 n=3 k=4"},
       {"gemm f32 m=2 n=3 k=4 c=mn const=a,c", "gemm f32 m=2 n=3 k=4 c=mn"},
-      {"gemm f32 m=?s:1..512~128 n=3 k=4", "gemm f32 m=?d0 n=3 k=4", {"s"}},
+      {"gemm f32 m=?s:1..512 n=3 k=4", "gemm f32 m=?d0 n=3 k=4", {"s"}},
       {"gemm i32 m=2 n=3 k=4 order=k", "gemm i32 m=2 n=3 k=4"},
       {"gemm f32 m=2 n=3 k=4 order=k", "gemm f32 m=2 n=3 k=4 order=k"},
   });
 }
 
-TEST(Canonical, LikelyValuesStayWhereNOrKOrAMatrixStrideDependsOnThem) {
+TEST(Canonical, LikelyValuesStayWhereMOrNOrKOrAMatrixStrideDependsOnThem) {
   expect_rows({
       {"gemm f32 m=4 n=?s:1..512~128 k=4", "gemm f32 m=4 n=?d0:~128 k=4", {"s"}},
       {"gemm f32 m=4 n=3 k=?~7~0", "gemm f32 m=4 n=3 k=?d0:~0~7", {"k"}},
       {"gemm f32 m=4 n=?s:~64~128~64 k=4", "gemm f32 m=4 n=?d0:~64~128 k=4", {"s"}},
       {"gemm f32 m=?s:~128 n=?s k=4 c=mn", "gemm f32 m=?d0:~128 n=?d0 k=4 c=mn", {"s"}},
-      {"gemm f32 m=?~1 n=?~64 k=4", "gemm f32 m=?d0 n=?d1:~64 k=4", {"m", "n"}},
+      {"gemm f32 m=?~1 n=?~64 k=4", "gemm f32 m=?d0:~1 n=?d1:~64 k=4", {"m", "n"}},
       {"gemm f32 m=?~1 n=3 k=4 ta", "gemm f32 m=?d0:~1 n=3 k=4 ta", {"m"}},
-      {"gemm f32 m=?~1 n=3 k=4 ta sa=8x1", "gemm f32 m=?d0 n=3 k=4 ta sa=8x1", {"m"}},
+      {"gemm f32 m=?~1 n=3 k=4 ta sa=8x1", "gemm f32 m=?d0:~1 n=3 k=4 ta sa=8x1", {"m"}},
       {"gemm f32 m=4 n=?1..512 k=4", "gemm f32 m=4 n=?d0 k=4", {"n"}},
       {"matmul f32 a=?b:~2x?s:~64x32 b=?bx32x?s", "matmul f32 a=?d0x?d1:~64x32 b=?d0x32x?d1", {"b", "s"}},
-      {"matmul f32 a=?b:~2x?s:~64x32 b=32x16", "matmul f32 a=?d0x?d1x32 b=32x16", {"b", "s"}},
+      {"matmul f32 a=?b:~2x?s:~64x32 b=32x16", "matmul f32 a=?d0:~2x?d1:~64x32 b=32x16", {"b", "s"}},
       {"matmul f32 a=2x?k:~9 b=7x5", "matmul f32 a=2x7 b=7x5"},
   });
   EXPECT_TRUE(canonical_of("gemm f32 m=4 n=?a:..200~9~7 k=4").problem ==

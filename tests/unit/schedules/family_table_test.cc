@@ -137,6 +137,10 @@ TEST(FamilyTable, ManyRowsOfALargeBArePacked) {
   };
   for (const auto& [text, family] : kRows)
     EXPECT_EQ(choose_schedule(problem(text), target("x86-64-v3"))->family, family) << text;
+  EXPECT_EQ(verdict(Family::kTiled, "gemm f32 m=512 n=321 k=32").demurral,
+            "many tiles of rows may walk through B unpacked, 41088 bytes over 40960: packing pays");
+  EXPECT_EQ(verdict(Family::kTiled, "gemm f32 m=512 n=16 k=321").demurral,
+            "many tiles of rows may walk through B unpacked, K=321 over 320: packing pays");
 }
 
 TEST(FamilyTable, LowTilesAreWider) {

@@ -20,7 +20,9 @@ TEST(RandomProblem, IsValidAndItsTextRepeatsIt) {
     const Instance instance = make_instance(problem, shapes, static_cast<uint64_t>(i));
     in_place += instance.in_place_operand() != nullptr;
     several_calls += !instance.outer.empty();
-    const Expected<std::vector<Variant>> chosen = choose_variants(canonical(problem), *parse_target("x86-64-v3"));
+    const CanonicalProblem made = canonical(problem);
+    const Target target = *parse_target("x86-64-v3");
+    const auto chosen = choose_variants(made, *choose_schedule(made.problem, target), target);
     ASSERT_TRUE(chosen) << chosen.status().message();
     variants += !chosen->empty();
 

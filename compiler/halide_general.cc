@@ -6,6 +6,7 @@
 #include "compiler/halide_families.h"
 #include "compiler/halide_numeric.h"
 #include "compiler/pipelines.h"
+#include "schedules/blocking.h"
 
 namespace gemmc {
 namespace {
@@ -213,17 +214,6 @@ struct GeneralBuilder {
 };
 
 }  // namespace
-
-bool may_need_many_blocks(const LoopForm& form, const Schedule& schedule) {
-  const auto may_be_long = [&](const StrideExpr& stride) {
-    const std::optional<int64_t> value = stride.static_value();
-    return !value || *value > longest_stride(schedule.kc) || *value < -longest_stride(schedule.kc);
-  };
-  const std::optional<int64_t> k = form.k.static_value();
-  return !k || *k > schedule.kc || (*k > 1 && (may_be_long(form.a.col) || may_be_long(form.b.row)));
-}
-
-bool converts_a(DType dtype) { return size_bytes(dtype) != size_bytes(accumulator(dtype)); }
 
 std::vector<HalideFunction> general_functions(const Problem& problem, const LoopForm& form, const Schedule& schedule,
                                               const Target& target) {

@@ -13,6 +13,7 @@
 #include "compiler/halide_families.h"
 #include "compiler/halide_numeric.h"
 #include "compiler/pipelines.h"
+#include "schedules/blocking.h"
 #include "schedules/packed_panels.h"
 
 namespace gemmc {
@@ -160,16 +161,6 @@ HalideFunction tiled_function(const Problem& problem, const LoopForm& form, cons
 }
 
 }  // namespace
-
-std::vector<int> tile_heights(const SizeExpr& m, const Schedule& schedule) {
-  std::vector<int> heights;
-  const std::optional<int64_t> rows = m.static_value();
-  const int64_t tiles = rows ? (*rows + schedule.mr - 1) / schedule.mr : 0;
-  const int tallest = rows ? static_cast<int>((*rows + tiles - 1) / tiles) : schedule.mr;
-  const int lowest = !rows ? 1 : *rows < tiles * tallest ? tallest - 1 : tallest;
-  for (int height = tallest; height >= lowest; --height) heights.push_back(height);
-  return heights;
-}
 
 std::vector<HalideFunction> tiled_functions(const Problem& problem, const LoopForm& form, const Schedule& schedule,
                                             const Target& target) {

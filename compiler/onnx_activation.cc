@@ -51,10 +51,11 @@ constexpr KnownActivation kKnown[] = {
     {"relu", [](double x) { return std::max(x, 0.0); }},
 };
 
-// What the constants' rounding to the tensor's type may explain. gelu and gelu_tanh are 4.7e-4 apart.
-double tolerance(const Value& value) {
-  const std::optional<DType> dtype = to_dtype(value.type);
-  return dtype && size_bytes(*dtype) == 2 ? 3e-4 : 1e-5;
+// What the constants' rounding to the tensor's type may explain, and few decimals of them in float32. gelu and
+// gelu_tanh are 4.7e-4 apart.
+double tolerance(DType dtype) {
+  if (size_bytes(dtype) == 2) return 3e-4;
+  return size_bytes(dtype) == 4 ? 1e-5 : 1e-12;
 }
 
 // An operator as a function of its operands; HardSigmoid's are followed by its attributes.
@@ -107,7 +108,8 @@ std::optional<Samples> evaluate_step(const GraphStep& step, const std::vector<co
 // Grows by one node after the other that depends on nothing else than the value.
 class Region {
  public:
-  Region(const Value& value, size_t graph, ModelFiles& files) : value_(value), graph_(graph), files_(files) {
+  Region(const Value& value, DType dtype, size_t graph, ModelFiles& files)
+      : value_(value), tolerance_(tolerance(dtype)), graph_(graph), files_(files) {
     samples_[&value] = sample_points();
   }
 
@@ -176,7 +178,7 @@ class Region {
 
   // Beyond 1, relative to the argument: there activations are about it, or bounded. NaN is near nothing.
   bool is_near(double found, double wanted, double point) const {
-    return std::abs(found - wanted) <= tolerance(value_) * std::max(1.0, std::abs(point));
+    return std::abs(found - wanted) <= tolerance_ * std::max(1.0, std::abs(point));
   }
 
   const char* recognize(const Samples& samples) const {
@@ -190,6 +192,7 @@ class Region {
   }
 
   const Value& value_;
+  const double tolerance_;
   const size_t graph_;
   ModelFiles& files_;
   std::map<const Value*, Samples> samples_;  // of the value and of all that is taken
@@ -201,8 +204,10 @@ class Region {
 bool is_elementwise(std::string_view op_type) { return find_operator(op_type) != nullptr; }
 
 Expected<std::optional<Activation>> find_activation(const Value& value, size_t graph, ModelFiles& files) {
-  if (!value.shape) return std::optional<Activation>();
-  return Region(value, graph, files).search();
+  const std::optional<DType> dtype = to_dtype(value.type);
+  // Integers divide in another way than the real numbers that the samples are.
+  if (!value.shape || !dtype || is_integer(*dtype)) return std::optional<Activation>();
+  return Region(value, *dtype, graph, files).search();
 }
 
 Expected<std::optional<double>> scalar_constant(const Value& value, ModelFiles& files) {

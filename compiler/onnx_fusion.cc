@@ -15,7 +15,9 @@ namespace gemmc {
 namespace {
 
 // Beside those of which activations are made.
-constexpr std::string_view kOperators[] = {"LeakyRelu", "HardSwish", "Gelu"};
+constexpr std::string_view kSingleOperators[] = {"LeakyRelu", "HardSwish", "Gelu"};
+
+enum class Growth { kGrown, kEnded };
 
 class Chain {
  public:
@@ -34,49 +36,39 @@ class Chain {
         fusion_.end = fmt::format("{} steps", fusion_.steps.size());
         return std::move(fusion_);
       }
-      const Expected<bool> has_grown = grow();
-      if (!has_grown) return has_grown.status();
-      if (!*has_grown) return std::move(fusion_);
+      const Expected<Growth> growth = grow();
+      if (!growth) return growth.status();
+      if (*growth == Growth::kEnded) return std::move(fusion_);
     }
   }
 
  private:
-  // Takes in what reads the result so far. False where the chain ends.
-  Expected<bool> grow() {
+  // Takes in what reads the result so far.
+  Expected<Growth> grow() {
     const Value& value = *fusion_.result;
     if (value.is_result) return ends("it is a result of the graph");
     if (value.consumers.empty()) return ends("nothing reads it");
-    if (value.consumers.size() == 1) {
-      const GraphStep* step = sole_reader(value);
-      return step == nullptr ? ends(std::string(value.consumers[0].op_type)) : take(*step);
-    }
-    const Expected<bool> is_activation = take_activation();
-    if (!is_activation || *is_activation) return is_activation;
-    return ends(fmt::format("{} nodes read it", value.consumers.size()));
+    if (value.consumers.size() > 1) return take_activation(fmt::format("{} nodes read it", value.consumers.size()));
+    const Consumer& reader = value.consumers[0];
+    if (reader.step == nullptr) return ends(std::string(reader.op_type));
+    if (reader.step->graph != product_.graph) return ends(fmt::format("{} in another graph", reader.op_type));
+    return take(*reader.step);
   }
 
-  // Several nodes that compute one activation.
-  Expected<bool> take_activation() {
+  // Several nodes that compute one activation; where there are none, that is the end, for this reason.
+  Expected<Growth> take_activation(std::string otherwise) {
     const Expected<std::optional<Activation>> activation = find_activation(*fusion_.result, product_.graph, files_);
     if (!activation) return activation.status();
-    return *activation && add({.op = (*activation)->op, .axis = "", .name = ""}, (*activation)->steps);
+    if (!*activation) return ends(std::move(otherwise));
+    return add({.op = (*activation)->op, .axis = "", .name = ""}, (*activation)->steps);
   }
 
-  bool ends(std::string reason) {
+  Growth ends(std::string reason) {
     fusion_.end = std::move(reason);
-    return false;
+    return Growth::kEnded;
   }
 
-  // The only node that reads the value, of this graph and of an operator that matters; else null.
-  const GraphStep* sole_reader(const Value& value) const {
-    if (value.is_result || value.consumers.size() != 1) return nullptr;
-    return in_this_graph(value.consumers[0].step);
-  }
-  const GraphStep* in_this_graph(const GraphStep* step) const {
-    return step != nullptr && step->graph == product_.graph ? step : nullptr;
-  }
-
-  Expected<bool> take(const GraphStep& step) {
+  Expected<Growth> take(const GraphStep& step) {
     const std::string& op_type = step.op.node->op_type();
     if (op_type == "Add" || op_type == "Mul") return take_pair(step);
     EpilogueStep taken;
@@ -98,19 +90,16 @@ class Chain {
     if (op_type == "Clip") {
       const Expected<std::optional<std::vector<float>>> bounds = clip_bounds(step);
       if (!bounds) return bounds.status();
-      if (!*bounds) return ends("Clip with bounds that are not known");
+      if (!*bounds) return ends("Clip with bounds that are not known, or are no numbers of float32");
       taken.op = "clip";
       taken.values = **bounds;
     }
-    if (taken.op.empty()) {
-      const Expected<bool> is_activation = take_activation();
-      return !is_activation || *is_activation ? is_activation : ends(op_type);
-    }
+    if (taken.op.empty()) return take_activation(op_type);
     return add(std::move(taken), {&step});
   }
 
   // Add or Mul of one other operand that lies over the product's result.
-  Expected<bool> take_pair(const GraphStep& step) {
+  Expected<Growth> take_pair(const GraphStep& step) {
     const Value* other = other_input(step, *fusion_.result);
     const std::string& op_type = step.op.node->op_type();
     const std::optional<std::string> axis = other != nullptr ? axis_of(*other) : std::nullopt;
@@ -141,13 +130,16 @@ class Chain {
     const auto ones = static_cast<size_t>(std::count(shape.begin(), shape.end(), SymDim{1}));
     if (ones == shape.size()) return "";
     if (shape == y) return "mn";
-    // The last dimension of a product with a vector is not its columns.
+    // The last dimension of a product with a vector is not its columns. With one column, the dimension that is not 1
+    // lies along another axis.
     const bool has_columns = product_.inputs[1]->shape && product_.inputs[1]->shape->size() >= 2;
-    if (has_columns && ones + 1 == shape.size() && shape.back() == y.back()) return "n";
+    const bool is_row = ones + 1 == shape.size() && shape.back() != SymDim{1} && shape.back() == y.back();
+    if (has_columns && is_row) return "n";
     return std::nullopt;
   }
 
-  Expected<bool> add(EpilogueStep step, const std::vector<const GraphStep*>& replaced, const Value* operand = nullptr) {
+  Expected<Growth> add(EpilogueStep step, const std::vector<const GraphStep*>& replaced,
+                       const Value* operand = nullptr) {
     const std::span<const EpilogueStep> alone(&step, 1);
     const DType dtype = *to_dtype(product_.output->type);
     Status allowed = check_epilogue(alone, dtype);
@@ -158,10 +150,10 @@ class Chain {
     fusion_.operands.push_back(operand);
     fusion_.replaced.insert(fusion_.replaced.end(), replaced.begin(), replaced.end());
     fusion_.result = replaced.back()->output;
-    return true;
+    return Growth::kGrown;
   }
 
-  // Inputs from version 11 on, attributes before.
+  // Inputs from version 11 on, attributes before. Nothing where one is not known, or changes as a float32.
   Expected<std::optional<std::vector<float>>> clip_bounds(const GraphStep& step) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     std::vector<float> bounds = {-kInfinity, kInfinity};
@@ -173,7 +165,8 @@ class Chain {
       if (input->type != step.output->type) return std::optional<std::vector<float>>();
       const Expected<std::optional<double>> bound = scalar_constant(*input, files_);
       if (!bound) return bound.status();
-      if (!*bound) return std::optional<std::vector<float>>();
+      const bool is_exact = *bound && static_cast<double>(static_cast<float>(**bound)) == **bound;
+      if (!is_exact) return std::optional<std::vector<float>>();
       bounds[i] = static_cast<float>(**bound);
     }
     return std::optional(bounds);
@@ -188,8 +181,8 @@ class Chain {
 
 bool may_be_fused(const OnnxOp& op) {
   return op.is_standard() &&
-         (is_elementwise(op.node->op_type()) ||
-          std::find(std::begin(kOperators), std::end(kOperators), op.node->op_type()) != std::end(kOperators));
+         (is_elementwise(op.node->op_type()) || std::find(std::begin(kSingleOperators), std::end(kSingleOperators),
+                                                          op.node->op_type()) != std::end(kSingleOperators));
 }
 
 Expected<Fusion> find_fusion(const FoundNode& product, ModelFiles& files) { return Chain(product, files).run(); }

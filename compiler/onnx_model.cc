@@ -159,6 +159,12 @@ class Description {
     Expected<std::shared_ptr<const Tensor>> values = data_of((*narrow)->stored), scale = data_of((*narrow)->scale);
     if (!values) return values.status();
     if (!scale) return scale.status();
+    if (*scale != nullptr) {
+      // Where a transposed B has its columns, they are no dimension at the end.
+      Tensor flat = **scale;
+      flat.shape = (*narrow)->step->axis.empty() ? std::vector<int64_t>() : std::vector{*element_count(flat.shape)};
+      *scale = std::make_shared<const Tensor>(std::move(flat));
+    }
     described = {(*narrow)->storage, *std::move(values), (*narrow)->step, *std::move(scale)};
     return described;
   }

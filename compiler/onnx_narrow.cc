@@ -20,8 +20,9 @@ std::optional<EpilogueStep> scale_step(const ConstantExpr& scale, const Constant
   step.axis = "n";
   const size_t axis_from_right = weights.dims.size() - column_axis;
   if (scale.dims.size() < axis_from_right || static_cast<size_t>(ones) + 1 != scale.dims.size()) return std::nullopt;
-  const bool is_per_column = scale.dims[scale.dims.size() - axis_from_right] == weights.dims[column_axis];
-  return is_per_column ? std::optional(step) : std::nullopt;
+  // With one column, the dimension that is not 1 lies along another axis.
+  const int64_t columns = scale.dims[scale.dims.size() - axis_from_right];
+  return columns != 1 && columns == weights.dims[column_axis] ? std::optional(step) : std::nullopt;
 }
 
 bool is_all_zero(const OnnxTensor& tensor) {

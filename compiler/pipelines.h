@@ -40,19 +40,6 @@ struct Pipeline {
 Expected<std::vector<Pipeline>> build_pipelines(const Problem& problem, const Schedule& schedule, const Target& target,
                                                 bool with_loop_nests);
 
-// The heights of register tiles that some M can need of a kTiled schedule, tallest first. M rows are split evenly over
-// T = ceil(M / mr) tiles: M - T * (h - 1) of them have h = ceil(M / T) rows, which lie first, the others one less.
-std::vector<int> tile_heights(const SizeExpr& m, const Schedule& schedule);
-
-// Halide's indices are 32-bit: along a dimension with a longer stride, a block of so many elements shrinks to one.
-constexpr int64_t longest_stride(int block) { return (int64_t{1} << 30) / block; }
-
-// Whether a kGeneral schedule may need more than one block of products, and so multiply.
-bool may_need_many_blocks(const LoopForm& form, const Schedule& schedule);
-
-// Whether the general family of this type needs convert_a.
-bool converts_a(DType dtype);
-
 // Halide's version, "21.0.0".
 std::string halide_version();
 

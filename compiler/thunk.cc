@@ -14,6 +14,7 @@
 #include "compiler/pack_entry.h"
 #include "compiler/pipelines.h"
 #include "gemmc/gemmc.h"
+#include "schedules/blocking.h"
 #include "schedules/packed_panels.h"
 
 namespace gemmc {
@@ -46,7 +47,7 @@ class ThunkBuilder {
         builder_(module.getContext()),
         buffers_(module, builder_) {}
 
-  // All of the kernel where it has one body; else what dispatch() chooses.
+  // All of the kernel where it has one body; else one of those that the entry of add_dispatch() chooses from.
   llvm::Function* add_typed_function(const std::string& symbol) {
     std::vector<llvm::Type*> types(y_argument() + 1, builder_.getPtrTy());
     types.insert(types.end(), form_.dim_count + form_.stride_count, builder_.getInt64Ty());

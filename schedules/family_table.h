@@ -34,10 +34,7 @@ std::vector<FamilyVerdict> judge_families(const Problem& problem, const Target& 
 // Why a family cannot compute the problem in the way of this schedule, which is valid; absent: it can.
 std::optional<std::string> refuse_schedule(const Schedule& schedule, const Problem& problem, const Target& target);
 
-// The default schedule of a family for this problem, from register count and cache sizes.
-Schedule heuristic_schedule(Family family, const Problem& problem, const Target& target);
-
-// The first family that neither refuses nor demurs, with its heuristic schedule. The general family takes every valid
+// The first family that neither refuses nor demurs, with its heuristic_schedule(). The general family takes every valid
 // problem of this version, except order=k on targets without FMA.
 Expected<Schedule> choose_schedule(const Problem& problem, const Target& target);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/text.h"
+#include "schedules/blocking.h"
 
 namespace gemmc {
 namespace {
@@ -101,8 +102,7 @@ Status validate(const Schedule& s, DType dtype, const Target& target) {
   if (mc > kStackBudgetBytes || nc > kStackBudgetBytes || kc > kStackBudgetBytes) {
     return refuse("a block of", std::max(mc, std::max(nc, kc)), "blocks that fit the stack");
   }
-  const bool copies_a = static_cast<size_t>(accumulator_bytes) != size_bytes(dtype);
-  const int64_t stack_bytes = accumulator_bytes * ((copies_a ? mc * kc : 0) + kc * nc + mc * nc);
+  const int64_t stack_bytes = accumulator_bytes * ((converts_a(dtype) ? mc * kc : 0) + kc * nc + mc * nc);
   if (stack_bytes > kStackBudgetBytes) {
     return refuse("blocks of bytes", stack_bytes, fmt::format("up to {}", kStackBudgetBytes));
   }

@@ -12,6 +12,7 @@
 #include "api/session.h"
 #include "core/problem_string.h"
 #include "schedules/family_table.h"
+#include "schedules/heuristic_schedule.h"
 #include "tests/support/compiled.h"
 #include "tests/support/process.h"
 #include "tests/support/temporary_folder.h"

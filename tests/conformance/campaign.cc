@@ -5,6 +5,7 @@
 
 #include "core/problem_string.h"
 #include "schedules/family_table.h"
+#include "schedules/heuristic_schedule.h"
 #include "tests/conformance/counts.h"
 #include "tests/conformance/settings.h"
 #include "tests/support/aot_library.h"

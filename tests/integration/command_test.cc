@@ -115,6 +115,16 @@ TEST_F(CommandTest, BuildOfOneNodeForMachines) {
   EXPECT_TRUE(has(read("out/second.h"), "#define second_M 5\n"));
 }
 
+TEST_F(CommandTest, BuildWithoutTheWeightsOfADescription) {
+  array("b.npy", {2, 3}, {1, 2, 3, 4, 5, 6});
+  const std::string node = write("node.json", R"({"op_type": "MatMul", "inputs": [
+      {"dtype": "float32", "shape": [4, 2]}, {"dtype": "float32", "shape": [2, 3], "data": "b.npy"}]})");
+  for (const auto& [weights, count] : {std::pair("embed", 1u), std::pair("none", 0u)}) {
+    ASSERT_EQ(gemmc({"build", node, "-o", path("out"), "--weights", weights}).status, 0);
+    EXPECT_EQ(Json::parse(read("out/manifest.json"))["weights"].size(), count) << weights;
+  }
+}
+
 TEST_F(CommandTest, BuildOfAModelWithNothingToBuild) {
   TinyModel tiny;
   tiny.inputs = {{"q", 3, {2, 2}}};

@@ -123,6 +123,9 @@ Expected<Source> from_json(const std::string& text, const fs::path& directory, c
   for (const auto& [dim, size] : options.dims) {
     if (!bind_dim(*node, dim, size)) return unknown_dim(dim, known).with_node(node->name);
   }
+  if (options.values == ConstantValues::kSkip) {
+    for (NodeInput& input : node->inputs) input.data.reset();
+  }
   Source source;
   source.name = name;
   source.nodes.push_back(from_node(*std::move(node)));

@@ -9,6 +9,7 @@
 #include "compiler/compile.h"
 #include "core/problem_string.h"
 #include "schedules/family_table.h"
+#include "schedules/heuristic_schedule.h"
 #include "tests/support/aot_library.h"
 #include "tests/support/case_run.h"
 #include "tests/support/process.h"

@@ -17,6 +17,7 @@
 #include "core/key.h"
 #include "core/problem_string.h"
 #include "schedules/family_table.h"
+#include "schedules/heuristic_schedule.h"
 #include "tests/support/code_level.h"
 #include "tests/support/compiled.h"
 #include "tests/support/temporary_folder.h"

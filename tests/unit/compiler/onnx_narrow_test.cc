@@ -48,6 +48,10 @@ std::string narrow(const Expected<Model>& loaded) {
   if (found->values == nullptr || found->values->dtype != found->storage) text += " without values";
   if (!found->scale) return text;
   const size_t count = found->scale_values == nullptr ? 0 : found->scale_values->bytes.size() / sizeof(float);
+  // As the step's operand has it, whatever shape the model gives it.
+  const std::vector<int64_t> shape =
+      found->scale->axis.empty() ? std::vector<int64_t>() : std::vector{static_cast<int64_t>(count)};
+  if (found->scale_values != nullptr && found->scale_values->shape != shape) text += " of another shape";
   return fmt::format("{} {} {}", text, print_epilogue(std::span(&*found->scale, 1)), count);
 }
 
@@ -106,6 +110,24 @@ TEST(OnnxNarrow, DequantizeLinear) {
   EXPECT_EQ(dequantized(floats("s", {3}, {1, 2, 3}), std::vector<int8_t>{0, 0, 0}, 1), "int8 scale:n:s 3");
   EXPECT_EQ(dequantized(floats("s", {3}, {1, 2, 3}), std::vector<int8_t>{0, 0, 1}, 1), "none");
   EXPECT_EQ(dequantized(floats("s", {2}, {1, 2}), std::nullopt, 0), "none") << "by row";
+}
+
+// B has one column: as many scales as rows are none of columns.
+TEST(OnnxNarrow, OneColumn) {
+  const auto scaled_column = [](const std::vector<int64_t>& shape, const std::vector<float>& values) {
+    ModelProto made = model(21);
+    ::onnx::GraphProto& graph = *made.mutable_graph();
+    *graph.add_input() = value_info("A", TensorProto::FLOAT, "m,6");
+    *graph.add_initializer() = int8s("W", {6, 1});
+    *graph.add_initializer() = floats("s", shape, values);
+    *graph.add_node() = cast("W", "F");
+    *graph.add_node() = node("Mul", {"F", "s"}, {"T"});
+    *graph.add_node() = node("MatMul", {"A", "T"}, {"Y"});
+    *graph.add_output() = value_info("Y", TensorProto::FLOAT, "m,1");
+    return narrow(load(made));
+  };
+  EXPECT_EQ(scaled_column({6, 1}, {1, 2, 3, 4, 5, 6}), "none");
+  EXPECT_EQ(scaled_column({1, 1}, {2}), "int8 scale::s 1");
 }
 
 TEST(OnnxNarrow, ColumnsOfATransposedB) {

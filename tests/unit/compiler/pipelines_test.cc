@@ -49,10 +49,6 @@ TEST(Pipelines, OneBlockOfProductsNeedsNoSumsBetweenBlocks) {
   expect_functions(strided + "3000000000x2", kGeneralSchedule, {"pack_b", "finish"});
 }
 
-TEST(Pipelines, SixteenBitTypesAreConverted) {
-  for (DType dtype : kAllDTypes) EXPECT_EQ(converts_a(dtype), size_bytes(dtype) == 2) << name(dtype);
-}
-
 TEST(Pipelines, LoopNestsWhereAskedFor) {
   const Expected<std::vector<Pipeline>> pipelines =
       build("gemm f32 m=?m n=?n k=?k", kGeneralSchedule, /*with_loop_nests=*/true);

@@ -143,36 +143,6 @@ TEST(FamilyTable, ManyRowsOfALargeBArePacked) {
             "many tiles of rows may walk through B unpacked, K=321 over 320: packing pays");
 }
 
-TEST(FamilyTable, LowTilesAreWider) {
-  const std::pair<const char*, const char*> kRows[] = {
-      {"gemm f32 m=8 n=384 k=384 const=b", "tiled mr=4 nr=24 lanes=8 mc=168 pack=b"},
-      {"gemm f32 m=8 n=191 k=384 const=b", "tiled mr=6 nr=16 lanes=8 mc=168 pack=b"},   // few columns
-      {"gemm f32 m=10 n=384 k=384 const=b", "tiled mr=6 nr=16 lanes=8 mc=168 pack=b"},  // 5 rows: no room
-      {"gemm f32 m=3 n=384 k=384 const=b", "tiled mr=6 nr=16 lanes=8 mc=168 pack=b"},   // two panels at a time
-      {"gemm f32 m=?m n=384 k=384 const=b", "tiled mr=6 nr=16 lanes=8 mc=168 pack=b"},
-  };
-  for (const auto& [text, schedule] : kRows) {
-    EXPECT_EQ(print_schedule(*choose_schedule(problem(text), target("x86-64-v3"))), schedule) << text;
-  }
-}
-
-TEST(FamilyTable, BlocksOfTheGeneralFamilyFollowTheProduct) {
-  const std::pair<const char*, const char*> kRows[] = {
-      {"gemm f32 m=?m n=?n k=?k", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=512"},
-      {"gemm f32 m=?m n=?n k=32", "general mr=6 nr=16 lanes=8 mc=78 nc=256 kc=32"},  // short K: as wide as useful
-      {"gemm f32 m=?m n=32 k=?k", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=512"},
-      {"gemm f32 m=?m n=?n k=768", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=384"},  // two equal blocks
-      {"gemm f32 m=?m n=20 k=32", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=32"},    // no wider than N
-      {"gemm f32 m=?m n=0 k=0", "general mr=6 nr=16 lanes=8 mc=180 nc=16 kc=8"},
-      {"gemm f32 m=7 n=?n k=32", "general mr=4 nr=16 lanes=8 mc=80 nc=256 kc=32"},    // two strips of 4 and 3 rows
-      {"gemm bf16 m=?m n=?n k=?k", "general mr=6 nr=16 lanes=8 mc=66 nc=32 kc=256"},  // beside converted rows of A
-  };
-  for (const auto& [text, schedule] : kRows) {
-    const Schedule sized = heuristic_schedule(Family::kGeneral, problem(text), target("x86-64-v3"));
-    EXPECT_EQ(print_schedule(sized), schedule) << text;
-  }
-}
-
 TEST(FamilyTable, ARefusalNeedsNoDemurral) {
   const FamilyVerdict refused = verdict(Family::kTiled, "gemm f32 m=?m n=?n k=4096");
   EXPECT_TRUE(refused.refusal);
@@ -211,35 +181,6 @@ TEST(FamilyTable, RefusesASchedule) {
   EXPECT_EQ(refusal(kPacked, "matmul f32 a=2x8x32 b=2x32x16 const=b"),
             "pack=b needs a B that is a constant matrix, all known");
   EXPECT_EQ(refusal(kInPlace, "gemm f32 m=8 n=?n k=32"), "N or K is known only at the call");
-}
-
-// Whatever is chosen is a valid schedule, and the general family has one for everything.
-TEST(FamilyTable, HeuristicsAreValidForEveryTypeAndTarget) {
-  const std::string kShapes[] = {"m=1 n=1 k=1 const=b",
-                                 "m=?m n=5 k=7 tb const=b",
-                                 "m=?m n=4096 k=9000 const=b",
-                                 "m=1 n=1 k=1",
-                                 "m=3 n=5 k=4",
-                                 "m=1 n=4096 k=4096",
-                                 "m=4096 n=1 k=9",
-                                 "m=512 n=512 k=512",
-                                 "m=?m n=?n k=?k c=mn"};
-  for (const std::string& word : target_names()) {
-    for (DType dtype : kAllDTypes) {
-      for (const std::string& shape : kShapes) {
-        const Problem p = problem("gemm " + std::string(short_name(dtype)) + " " + shape);
-        for (const FamilyVerdict& v : judge_families(p, target(word))) {
-          if (v.refusal) continue;
-          const Schedule schedule = heuristic_schedule(v.family, p, target(word));
-          EXPECT_EQ(schedule.family, v.family);
-          const Status status = validate(schedule, dtype, target(word));
-          EXPECT_TRUE(status.is_ok()) << word << " " << print_problem(p) << ": " << status.message();
-        }
-        const Expected<Schedule> chosen = choose_schedule(p, target(word));
-        EXPECT_TRUE(chosen) << word << " " << print_problem(p) << ": " << chosen.status().message();
-      }
-    }
-  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "core/problem_string.h"
 #include "schedules/family_table.h"
+#include "schedules/heuristic_schedule.h"
 
 namespace gemmc {
 namespace {

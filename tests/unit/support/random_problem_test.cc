@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/problem_string.h"
+#include "schedules/family_table.h"
 #include "schedules/variants.h"
 #include "tests/support/instance.h"
 

@@ -1,0 +1,30 @@
+#include "schedules/blocking.h"
+
+#include <optional>
+
+namespace gemmc {
+
+std::vector<int> tile_heights(const SizeExpr& m, const Schedule& schedule) {
+  std::vector<int> heights;
+  const std::optional<int64_t> rows = m.static_value();
+  const int64_t tiles = rows ? (*rows + schedule.mr - 1) / schedule.mr : 0;
+  const int tallest = rows ? static_cast<int>((*rows + tiles - 1) / tiles) : schedule.mr;
+  const int lowest = !rows ? 1 : *rows < tiles * tallest ? tallest - 1 : tallest;
+  for (int height = tallest; height >= lowest; --height) heights.push_back(height);
+  return heights;
+}
+
+bool reads_b_in_place(const LoopForm& form) { return form.b.col.static_value() == 1 || form.n.static_value() == 1; }
+
+bool may_need_many_blocks(const LoopForm& form, const Schedule& schedule) {
+  const auto may_be_long = [&](const StrideExpr& stride) {
+    const std::optional<int64_t> value = stride.static_value();
+    return !value || *value > longest_stride(schedule.kc) || *value < -longest_stride(schedule.kc);
+  };
+  const std::optional<int64_t> k = form.k.static_value();
+  return !k || *k > schedule.kc || (*k > 1 && (may_be_long(form.a.col) || may_be_long(form.b.row)));
+}
+
+bool converts_a(DType dtype) { return size_bytes(dtype) != size_bytes(accumulator(dtype)); }
+
+}  // namespace gemmc

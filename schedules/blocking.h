@@ -1,0 +1,32 @@
+// What a schedule means for the loops around a kernel's register tile: heights of tiles, number of K blocks.
+//
+// Shared by those who write the loops, in Halide and in LLVM. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/dtype.h"
+#include "core/loop_form.h"
+#include "schedules/schedule.h"
+
+namespace gemmc {
+
+// The heights of register tiles that some M can need of a kTiled schedule, tallest first. M rows are split evenly over
+// T = ceil(M / mr) tiles: M - T * (h - 1) of them have h = ceil(M / T) rows, which lie first, the others one less.
+std::vector<int> tile_heights(const SizeExpr& m, const Schedule& schedule);
+
+// Whether vectors of a row of B can be loaded from where it is.
+bool reads_b_in_place(const LoopForm& form);
+
+// Indices inside a block are 32-bit: along a dimension with a longer stride, a block of so many elements shrinks to
+// one.
+constexpr int64_t longest_stride(int block) { return (int64_t{1} << 30) / block; }
+
+// Whether a kGeneral schedule may need more than one block of products.
+bool may_need_many_blocks(const LoopForm& form, const Schedule& schedule);
+
+// Whether the general family keeps blocks of A converted to accumulators, beside those of B.
+bool converts_a(DType dtype);
+
+}  // namespace gemmc

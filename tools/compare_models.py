@@ -11,21 +11,20 @@ import onnxruntime
 from real_model import attention, epilogue_cost, workload
 from real_model.command import Programs
 from real_model.comparison import compare_model
-from real_model.errors import DemoError, exit_status
+from real_model.errors import ToolError, exit_status
 from real_model.model_table import print_models, print_products, print_reading
 from real_model.reading import Reader
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SEQUENCES = (8, 32, 128, 512)
 
 
 def run(options: argparse.Namespace) -> list[str]:
     """Compares and prints; returns what disagreed."""
     programs = Programs(options.build)
-    works = [w for w in workload.load(options.models, SEQUENCES) if options.only in (None, w.name)]
+    works = [w for w in workload.load(options.models) if options.only in (None, w.name)]
     if not works:
-        known = dict.fromkeys(w.name for w in workload.load(options.models, SEQUENCES))
-        raise DemoError(f"no model is named '{options.only}'; allowed: {', '.join(known)}")
+        known = dict.fromkeys(w.name for w in workload.load(options.models))
+        raise ToolError(f"no model is named '{options.only}'; allowed: {', '.join(known)}")
     reader = Reader.find(options.build)
     results = []
     for work in works:

@@ -13,9 +13,10 @@ import time
 import numpy as np
 from real_model import agreement, model as models, timing
 from real_model.command import Programs
-from real_model.errors import DemoError, exit_status
+from real_model.errors import ToolError, exit_status
 from real_model.kernels import AheadOfTimeLibrary, JitLibrary, Kernel, Operands
 from real_model.report import Group, Line, print_table
+from real_model.subgraph import ModelGraph
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NODE_COUNT = 48  # MatMul nodes of the model
@@ -28,7 +29,7 @@ RUNTIME_KINDS = KINDS[2:]
 
 def expect_count(what: str, found: int) -> None:
     if found != NODE_COUNT:
-        raise DemoError(f"{what}: {found} MatMul nodes, expected {NODE_COUNT}")
+        raise ToolError(f"{what}: {found} MatMul nodes, expected {NODE_COUNT}")
 
 
 def build(programs: Programs, model: pathlib.Path, folder: pathlib.Path, *options: str) -> AheadOfTimeLibrary:
@@ -111,7 +112,9 @@ def run(build_folder: pathlib.Path, model_path: pathlib.Path, scratch: pathlib.P
             print(f"  {1000 * (time.monotonic() - start):4.0f} ms  {problem}")
 
     print("ONNX Runtime computes the model on one thread; gemmc computes each node again from the same operands")
-    main = Comparison(models.run_exposed(model, nodes, models.text_inputs(BATCH, SEQUENCE)))
+    graph = ModelGraph(model)
+    tensors = {name for node in nodes for name in (node.a, node.b, node.y)}
+    main = Comparison(graph.expose(tensors, models.text_inputs(BATCH, SEQUENCE)))
     differences = collections.defaultdict(lambda: [0.0] * len(KINDS))
     members: dict[str, list[tuple[models.Product, list[Kernel]]]] = collections.defaultdict(list)  # by problem
     for node in nodes:
@@ -121,7 +124,7 @@ def run(build_folder: pathlib.Path, model_path: pathlib.Path, scratch: pathlib.P
         worst = differences[static.problem]
         for i, kernel in enumerate(kernels):
             worst[i] = max(worst[i], main.compare(KINDS[i], kernel, node))
-    other = Comparison(models.run_exposed(model, nodes, models.text_inputs(OTHER_BATCH, OTHER_SEQUENCE)))
+    other = Comparison(graph.expose(tensors, models.text_inputs(OTHER_BATCH, OTHER_SEQUENCE)))
     other_worst = 0.0
     for node in nodes:
         runtime = runtime_kernels[node.name]

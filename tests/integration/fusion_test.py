@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from real_model.command import Programs  # noqa: E402
 from real_model.comparison import compare_model  # noqa: E402
-from real_model.errors import DemoError  # noqa: E402
+from real_model.errors import ToolError  # noqa: E402
 from real_model.kernels import AheadOfTimeLibrary  # noqa: E402
 from real_model.products import listed_products  # noqa: E402
 from real_model.subgraph import ModelGraph  # noqa: E402
@@ -181,5 +181,5 @@ def test_no_weights(tmp_path):
 
 
 def test_other_places_for_weights_are_refused(tmp_path):
-    with pytest.raises(DemoError, match="--weights 'somewhere'; allowed: embed, file, none"):
+    with pytest.raises(ToolError, match="--weights 'somewhere'; allowed: embed, file, none"):
         built(tmp_path, "somewhere")

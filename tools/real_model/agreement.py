@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .errors import DemoError
+from .errors import ToolError
 
 EPS = 2.0**-24
 
@@ -55,7 +55,7 @@ def apply_step(op: str, values: list[float], t: np.ndarray, operand: np.ndarray 
             return t / (1 + np.exp(-t))
     if op == "hard_swish":
         return t * np.clip(t / 6 + 0.5, 0, 1)
-    raise DemoError(f"the epilogue has a step '{op}' that the comparison does not know")
+    raise ToolError(f"the epilogue has a step '{op}' that the comparison does not know")
 
 
 def expected(

@@ -5,13 +5,12 @@ import pathlib
 
 import numpy as np
 
-from . import timing
+from . import timing, workload
 from .agreement import allowed_difference, largest_difference
-from .errors import DemoError
+from .errors import ToolError
 from .kernels import BoundCall, JitLibrary, Operands, aligned_copy
 
 HEADS, D = 12, 32
-SEQUENCES = (8, 32, 128, 512)
 
 
 def _dense(seq: int) -> tuple[str, str]:
@@ -51,7 +50,7 @@ def _products(jit: JitLibrary, seq: int) -> list[tuple[str, BoundCall, BoundCall
     for operands, (expected, y) in zip(dense, found):
         difference = largest_difference(y, expected, allowed_difference(operands.a, operands.b))
         if not difference <= 1:
-            raise DemoError(f"attention, seq {seq}: difference {difference:.3g} times the allowed")
+            raise ToolError(f"attention, seq {seq}: difference {difference:.3g} times the allowed")
     return [("Q K^T", *calls[0]), ("P V", *calls[1])]
 
 
@@ -59,7 +58,7 @@ def print_attention(library: pathlib.Path, rounds: int) -> None:
     jit = JitLibrary(library)
     print(f"\nattention, {HEADS} heads of {D}: on (batch, heads, seq, d), and straight from (batch, seq, heads, d)")
     print("  seq  product  transposed us  strides us  GFLOP/s  of the speed on transposed arrays")
-    for seq in SEQUENCES:
+    for seq in workload.SEQUENCES:
         products = _products(jit, seq)
         samples = np.array(timing.rounds_ns([call for _, *calls in products for call in calls], rounds))
         for i, (name, *_) in enumerate(products):

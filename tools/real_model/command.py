@@ -4,7 +4,7 @@ import json
 import pathlib
 import subprocess
 
-from .errors import DemoError
+from .errors import ToolError
 
 
 class Programs:
@@ -14,11 +14,11 @@ class Programs:
     def _run(self, program: str, arguments: list[str]) -> str:
         path = self._bin / program
         if not path.exists():
-            raise DemoError(f"{path} is not there: run tools/build")
+            raise ToolError(f"{path} is not there: run tools/build")
         result = subprocess.run([path, *arguments], capture_output=True, text=True)
         if result.returncode != 0:
             lines = result.stderr.strip().splitlines() or ["no message"]
-            raise DemoError(f"`{program} {' '.join(arguments)}` failed with status {result.returncode}: {lines[0]}")
+            raise ToolError(f"`{program} {' '.join(arguments)}` failed with status {result.returncode}: {lines[0]}")
         return result.stdout
 
     def gemmc(self, *arguments: str) -> str:
@@ -30,5 +30,5 @@ class Programs:
         measured = json.loads(self._run("gemmc_benchmark", ["--peak", "--json"]))
         figures = [peak["gops"] for peak in measured["peaks"] if peak["dtype"] == "float32"]
         if not figures:
-            raise DemoError("no float32 peak was measured: the CPU is older than x86-64-v2")
+            raise ToolError("no float32 peak was measured: the CPU is older than x86-64-v2")
         return measured["cpu"], max(figures)

@@ -11,7 +11,7 @@ from . import agreement, timing, workload
 from .command import Programs
 from .kernels import AheadOfTimeLibrary, BoundCall, Kernel, Operands, aligned_copy
 from .model_table import ModelResult, ProductResult
-from .products import Product, listed_products, oriented_b
+from .products import ListedProduct, listed_products, oriented_b
 from .reading import Reader
 from .sizes import invent_missing, learn_sizes
 from .subgraph import ModelGraph, RuntimeCall, empty_runtime_call
@@ -28,7 +28,7 @@ class Timed:
 
 
 def _build_libraries(
-    programs: Programs, path: pathlib.Path, products: list[Product], sizes: dict[str, int], scratch: pathlib.Path
+    programs: Programs, path: pathlib.Path, products: list[ListedProduct], sizes: dict[str, int], scratch: pathlib.Path
 ) -> list[dict[str, Kernel]]:
     """Kernels by node: for the sizes at hand, for all sizes, and for those at hand with B as it is stored."""
     named = sorted({dim for product in products for shape in product.shapes for dim in shape if isinstance(dim, str)})
@@ -41,7 +41,7 @@ def _build_libraries(
     return libraries
 
 
-def _bind(kernel: Kernel, product: Product, values: dict[str, np.ndarray], y: np.ndarray, sizes: dict[str, int]) -> BoundCall:
+def _bind(kernel: Kernel, product: ListedProduct, values: dict[str, np.ndarray], y: np.ndarray, sizes: dict[str, int]) -> BoundCall:
     arrays = [aligned_copy(values[name]) for name in product.tensors]
     added = [aligned_copy(values[name]) if name in values else None for name in kernel.epilogue_tensors]
     return kernel.bind(Operands(arrays[0], arrays[1], y, arrays[2] if len(arrays) > 2 else None, added), sizes)

@@ -4,15 +4,15 @@ import sys
 from collections.abc import Callable
 
 
-class DemoError(Exception):
+class ToolError(Exception):
     """What went wrong, in one line: the value found and the value allowed, or the command that would help."""
 
 
 def exit_status(program: str, run: Callable[[], list[str]]) -> int:
-    """0, or 1 after a line on stderr for everything that `run` returns, or for the DemoError that ends it."""
+    """0, or 1 after a line on stderr for everything that `run` returns, or for the ToolError that ends it."""
     try:
         failures = run()
-    except DemoError as error:
+    except ToolError as error:
         failures = [str(error)]
     for failure in failures:
         print(f"{program}: error: {failure}", file=sys.stderr)

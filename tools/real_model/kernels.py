@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .errors import DemoError
+from .errors import ToolError
 
 
 class GemmcCall(ctypes.Structure):
@@ -59,7 +59,7 @@ class BoundCall:
         self._kernel = kernel
         packed_b = kernel.packed_b
         if packed_b is None and kernel.b is None and "storage=b:" in kernel.problem:
-            raise DemoError(f"{kernel.problem} reads a narrower B, which the library does not hold")
+            raise ToolError(f"{kernel.problem} reads a narrower B, which the library does not hold")
         b = operands.b if kernel.b is None else kernel.b
         if packed_b is None and kernel.pack_b is not None:
             packed_b = kernel.packed(operands.b)
@@ -90,14 +90,14 @@ class BoundCall:
 
         def call() -> None:
             if entry(empty) != 1:
-                raise DemoError("a kernel took an empty call")
+                raise ToolError("a kernel took an empty call")
 
         return call
 
     def __call__(self) -> None:
         status = self.entry(self.pointer)
         if status != 0:
-            raise DemoError(f"kernel {self._kernel.symbol} returned {status}, expected 0")
+            raise ToolError(f"kernel {self._kernel.symbol} returned {status}, expected 0")
 
 
 @dataclasses.dataclass
@@ -116,7 +116,7 @@ class Operands:
         arrays |= {f"operand {i} of the epilogue": array for i, array in enumerate(self.epilogue)}
         for name, array in arrays.items():
             if array is not None and (array.dtype != np.float32 or not array.flags.c_contiguous):
-                raise DemoError(f"{name} must be contiguous float32, found {array.dtype} with strides {array.strides}")
+                raise ToolError(f"{name} must be contiguous float32, found {array.dtype} with strides {array.strides}")
 
 
 @dataclasses.dataclass
@@ -146,7 +146,7 @@ class Kernel:
         operands.check()
         missing = [name for name in self.dim_names if name not in sizes]
         if missing:
-            raise DemoError(f"kernel {self.symbol} wants dimension '{missing[0]}', known are {sorted(sizes)}")
+            raise ToolError(f"kernel {self.symbol} wants dimension '{missing[0]}', known are {sorted(sizes)}")
         return BoundCall(self, operands, [sizes[name] for name in self.dim_names])
 
 
@@ -156,12 +156,12 @@ class AheadOfTimeLibrary:
     def __init__(self, folder: pathlib.Path):
         path = folder / "manifest.json"
         if not path.exists():
-            raise DemoError(f"{path} is not there: did `gemmc build` succeed?")
+            raise ToolError(f"{path} is not there: did `gemmc build` succeed?")
         self.manifest = json.loads(path.read_text())
         if self.manifest["format"] != MANIFEST_FORMAT:
-            raise DemoError(f"{path} has format {self.manifest['format']}, expected {MANIFEST_FORMAT}")
+            raise ToolError(f"{path} has format {self.manifest['format']}, expected {MANIFEST_FORMAT}")
         if self.manifest["shared_library"] is None:
-            raise DemoError(f"`gemmc build` wrote no shared library into {folder}: is `cc` installed?")
+            raise ToolError(f"`gemmc build` wrote no shared library into {folder}: is `cc` installed?")
         self._library = ctypes.CDLL(str(folder / self.manifest["shared_library"]))
 
     def kernels(self) -> dict[str, Kernel]:
@@ -171,7 +171,7 @@ class AheadOfTimeLibrary:
         for node in self.manifest["nodes"]:
             symbol = node["symbol"]
             if node["stride_count"] != 0:
-                raise DemoError(f"node '{node['name']}' has {node['stride_count']} run-time strides, expected none")
+                raise ToolError(f"node '{node['name']}' has {node['stride_count']} run-time strides, expected none")
             try:
                 entry = ENTRY((symbol + "_call", self._library))
                 pack_b = PACK_ENTRY((symbol + "_pack_b", self._library)) if symbol in packs_b else None
@@ -179,7 +179,7 @@ class AheadOfTimeLibrary:
                 epilogue = [self.weights(operand["weights"]) for operand in node["epilogue"]]
                 tensors = [operand["tensor"] for operand in node["epilogue"]]
             except AttributeError as error:
-                raise DemoError(f"the library lacks a function that its manifest names: {error}") from None
+                raise ToolError(f"the library lacks a function that its manifest names: {error}") from None
             found[node["name"]] = Kernel(
                 symbol, node["problem"], node["dims"], entry, pack_b, self._library, b, packed_b, c, epilogue, tensors
             )
@@ -198,7 +198,7 @@ class JitLibrary:
 
     def __init__(self, path: pathlib.Path, target: str = "host"):
         if not path.exists():
-            raise DemoError(f"{path} is not there: run tools/build")
+            raise ToolError(f"{path} is not there: run tools/build")
         self._library = ctypes.CDLL(str(path))
         signatures = {
             "gemmc_version": (ctypes.c_char_p, []),
@@ -223,7 +223,7 @@ class JitLibrary:
 
     def _check(self, status: int) -> None:
         if status != 0:
-            raise DemoError(f"libgemmc: {self._library.gemmc_last_error().decode()}")
+            raise ToolError(f"libgemmc: {self._library.gemmc_last_error().decode()}")
 
     def kernel(self, description: str) -> Kernel:
         """Compiles a problem string or a JSON description; the session keeps the kernel for the whole process."""

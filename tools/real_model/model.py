@@ -1,14 +1,13 @@
-"""The model's side: its matrix products, their shapes, and the values ONNX Runtime computes for them."""
+"""The model's side: its matrix products and their shapes."""
 
 import dataclasses
 import pathlib
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnxruntime.tools.symbolic_shape_infer import SymbolicShapeInference
 
-from .errors import DemoError
+from .errors import ToolError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Product:
         sizes: dict[str, int] = {}
         for operand, shape, actual in (("A", self.a_shape, a_size), ("B", self.b_shape, b_size)):
             if len(shape) != len(actual):
-                raise DemoError(f"{operand} of '{self.name}' has shape {actual}, the model says {shape}")
+                raise ToolError(f"{operand} of '{self.name}' has shape {actual}, the model says {shape}")
             for dim, size in zip(shape, actual):
                 if isinstance(dim, str):
                     sizes[dim] = size
@@ -36,7 +35,7 @@ class Product:
 
 def load(path: pathlib.Path) -> onnx.ModelProto:
     if not path.exists():
-        raise DemoError(f"the model {path} is not there: run tools/fetch-models")
+        raise ToolError(f"the model {path} is not there: run tools/fetch-models")
     return onnx.load(path)
 
 
@@ -54,7 +53,7 @@ def products(model: onnx.ModelProto) -> list[Product]:
         a, b = node.input
         missing = [name for name in (a, b) if name not in shapes]
         if missing:
-            raise DemoError(f"the model does not say the shape of '{missing[0]}' of node '{node.name}'")
+            raise ToolError(f"the model does not say the shape of '{missing[0]}' of node '{node.name}'")
         found.append(Product(node.name, a, b, node.output[0], shapes[a], shapes[b]))
     return found
 
@@ -72,29 +71,3 @@ def text_inputs(batch: int, sequence: int) -> dict[str, np.ndarray]:
     mask = np.ones((batch, sequence), np.int64)
     mask[:, sequence - sequence // 8 :] = 0
     return {"input_ids": words, "attention_mask": mask, "token_type_ids": np.zeros_like(words)}
-
-
-def run_exposed(model: onnx.ModelProto, nodes: list[Product], inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Every operand and result of the nodes by tensor name, from one run of ONNX Runtime on one thread.
-
-    Graph optimisations are off, so that each node is computed as the model has it, from the operands that are seen.
-    """
-    exposed = onnx.ModelProto()
-    exposed.CopyFrom(model)
-    constants = {tensor.name: tensor for tensor in exposed.graph.initializer}
-    given = {value.name for value in [*exposed.graph.input, *exposed.graph.output]}
-    names = sorted({name for node in nodes for name in (node.a, node.b, node.y)} - given - constants.keys())
-    exposed.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(exposed.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    values = dict(inputs)
-    values.update(zip([output.name for output in session.get_outputs()], session.run(None, inputs)))
-    for node in nodes:
-        for name in (node.a, node.b):
-            if name in constants:
-                values[name] = onnx.numpy_helper.to_array(constants[name])
-    return values

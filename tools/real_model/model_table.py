@@ -4,6 +4,8 @@ import dataclasses
 
 import numpy as np
 
+from .text_table import print_aligned
+
 KINDS = ("ONNX Runtime", "sizes known", "run-time sizes", "sizes known, B as stored")
 
 
@@ -63,13 +65,6 @@ def _ratio_text(over: np.ndarray, under: np.ndarray) -> str:
     return f"{middle:.2f} ({low:.2f}-{high:.2f})"
 
 
-def _print_aligned(rows: list[tuple[str, ...]], left_columns: int) -> None:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        cells = [c.ljust(w) if i < left_columns else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))]
-        print("  ".join(cells).rstrip())
-
-
 def print_products(result: ModelResult) -> None:
     print(f"\n{result.model}, {result.binding}: {result.node_count} products, {len(result.refusals)} refused", flush=True)
     for refusal in result.refusals:
@@ -92,7 +87,7 @@ def print_products(result: ModelResult) -> None:
                 f"{max(product.differences[1:]):.2f}",
             )
         )
-    _print_aligned([tuple(row) for row in rows], 4)
+    print_aligned(rows, range(4))
     print(f"  taken off each time: {result.empty_ns[0] / 1000:.2f} us of an empty run of ONNX Runtime, {result.empty_ns[1] / 1000:.2f} us of a refused call")
 
 
@@ -107,7 +102,7 @@ def print_reading(result: ModelResult) -> None:
         speeds = [_ratio_text(product.reading_ns, of_one) for of_one in product.ours_ns[:2]]
         rows.append((product.node[-40:], str(product.b_bytes), f"{ns / 1000:.2f}", f"{product.b_bytes / ns:.1f}", *speeds))
     print()
-    _print_aligned(rows, 1)
+    print_aligned(rows, range(1))
 
 
 def print_models(results: list[ModelResult]) -> None:
@@ -129,4 +124,4 @@ def print_models(results: list[ModelResult]) -> None:
                 *(_ratio_text(sums[0], one) for one in sums[1:]),
             )
         )
-    _print_aligned(rows, 3)
+    print_aligned(rows, range(3))

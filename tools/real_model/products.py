@@ -8,7 +8,7 @@ import urllib.parse
 import numpy as np
 
 from .command import Programs
-from .errors import DemoError
+from .errors import ToolError
 from .subgraph import ModelGraph, Subgraph
 
 
@@ -29,7 +29,7 @@ class Step:
 
 
 @dataclasses.dataclass
-class Product:
+class ListedProduct:
     """A node that `gemmc list` shows, with the nodes behind it that its kernel replaces."""
 
     name: str
@@ -44,7 +44,7 @@ class Product:
         return [step.tensor for step in self.steps if step.tensor is not None]
 
 
-def listed_products(programs: Programs, path: pathlib.Path, graph: ModelGraph) -> tuple[list[Product], list[str]]:
+def listed_products(programs: Programs, path: pathlib.Path, graph: ModelGraph) -> tuple[list[ListedProduct], list[str]]:
     """The products, and why others are refused."""
     products, refusals = [], []
     for node in json.loads(programs.gemmc("list", "--json", str(path)))["nodes"]:
@@ -56,15 +56,15 @@ def listed_products(programs: Programs, path: pathlib.Path, graph: ModelGraph) -
         tensors = [name for name in part.nodes[0].input if name]
         shapes = [operand["shape"] for operand in node["inputs"]]
         steps = [Step.parse(text) for text in fusable["epilogue"].split(",") if text]
-        products.append(Product(node["name"], shapes, steps, tensors, part))
+        products.append(ListedProduct(node["name"], shapes, steps, tensors, part))
     return products, refusals
 
 
-def oriented_b(product: Product, values: dict[str, np.ndarray]) -> np.ndarray:
+def oriented_b(product: ListedProduct, values: dict[str, np.ndarray]) -> np.ndarray:
     """B as (..., K, N). Only what real models have: no transposed A, alpha and beta 1."""
     attributes = {attribute.name: attribute for attribute in product.part.nodes[0].attribute}
     for name, usual in (("transA", 0), ("alpha", 1), ("beta", 1)):
         if name in attributes and max(attributes[name].i, attributes[name].f) != usual:
-            raise DemoError(f"node '{product.name}' has {name} other than {usual}, which the comparison does not know")
+            raise ToolError(f"node '{product.name}' has {name} other than {usual}, which the comparison does not know")
     b = values[product.tensors[1]]
     return b.T if "transB" in attributes and attributes["transB"].i else b

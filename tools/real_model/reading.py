@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .errors import DemoError
+from .errors import ToolError
 
 STREAMS = (1, 4, 8)
 
@@ -21,7 +21,7 @@ class Reader:
         """None where this CPU cannot."""
         path = build / "lib" / "gemmc_read_bytes.so"
         if not path.exists():
-            raise DemoError(f"{path} is not there: run tools/build")
+            raise ToolError(f"{path} is not there: run tools/build")
         library = ctypes.CDLL(str(path))
         return cls(library) if library.gemmc_can_read_bytes() else None
 

@@ -2,6 +2,8 @@
 
 import dataclasses
 
+from .text_table import print_aligned
+
 
 @dataclasses.dataclass
 class Line:
@@ -39,7 +41,4 @@ def print_table(groups: list[Group], peak_gflops: float) -> None:
                     f"{line.largest_difference:.3f} of allowed" if line.largest_difference > 0 else "none",
                 )
             )
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
-    for row in rows:
-        cells = [cell.rjust(width) if 3 <= i <= 5 else cell.ljust(width) for i, (cell, width) in enumerate(zip(row, widths))]
-        print("  ".join(cells).rstrip())
+    print_aligned(rows, (0, 1, 2, 6))

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .errors import DemoError
-from .products import Product, oriented_b
+from .errors import ToolError
+from .products import ListedProduct, oriented_b
 
 
-def learn_sizes(products: list[Product], values: dict[str, np.ndarray]) -> dict[str, int]:
+def learn_sizes(products: list[ListedProduct], values: dict[str, np.ndarray]) -> dict[str, int]:
     """The sizes of named dimensions, from the arrays that a run of the model has made."""
     sizes: dict[str, int] = {}
     for product in products:
@@ -15,11 +15,11 @@ def learn_sizes(products: list[Product], values: dict[str, np.ndarray]) -> dict[
                 continue
             for dim, size in zip(shape, values[tensor].shape, strict=True):
                 if isinstance(dim, str) and sizes.setdefault(dim, size) != size:
-                    raise DemoError(f"dimension '{dim}' is {sizes[dim]} and {size}")
+                    raise ToolError(f"dimension '{dim}' is {sizes[dim]} and {size}")
     return sizes
 
 
-def invent_missing(products: list[Product], values: dict[str, np.ndarray], sizes: dict[str, int]) -> None:
+def invent_missing(products: list[ListedProduct], values: dict[str, np.ndarray], sizes: dict[str, int]) -> None:
     """Random values for tensors of inner graphs, which a run of the model does not show."""
     random = np.random.default_rng(0)
     for product in products:

@@ -8,7 +8,7 @@ import onnx
 import onnxruntime
 from onnx import helper, numpy_helper
 
-from .errors import DemoError
+from .errors import ToolError
 
 
 def _graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
@@ -53,7 +53,7 @@ class ModelGraph:
     def subgraph(self, names: list[str], output: str) -> Subgraph:
         missing = [name for name in names if name not in self.nodes]
         if missing:
-            raise DemoError(f"the model has no node '{missing[0]}'")
+            raise ToolError(f"the model has no node '{missing[0]}'")
         nodes = [self.nodes[name] for name in names]
         made = {tensor for node in nodes for tensor in node.output}
         read = dict.fromkeys(name for node in nodes for name in node.input if name and name not in made)

@@ -7,9 +7,10 @@ import pathlib
 import numpy as np
 import onnx
 
-from .errors import DemoError
+from .errors import ToolError
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SEQUENCES = (8, 32, 128, 512)  # of the text encoder
 LIST = ROOT / "tests/data/workloads/models.json"
 DTYPES = {"FLOAT": np.float32, "INT64": np.int64, "INT32": np.int32, "BOOL": np.bool_}
 # Integer inputs are indices into tables of at least so many entries.
@@ -37,15 +38,15 @@ def _array(model: str, name: str, dtype: str, shape: list[int], random: np.rando
     return random.integers(0, INDEX_END[name], shape).astype(DTYPES[dtype])
 
 
-def load(models: pathlib.Path, sequences: tuple[int, ...]) -> list[Workload]:
-    """All workloads; the text encoder with each of these sequence lengths."""
+def load(models: pathlib.Path) -> list[Workload]:
+    """All workloads; the text encoder with each of SEQUENCES."""
     found = []
     for entry in json.loads(LIST.read_text()):
         name = entry["model"]
         path = models / f"{name}.onnx"
         if not path.exists():
-            raise DemoError(f"the model {path} is not there: run tools/fetch-models")
-        lengths = sequences if name == "minilm-l6-int8" else (None,)
+            raise ToolError(f"the model {path} is not there: run tools/fetch-models")
+        lengths = SEQUENCES if name == "minilm-l6-int8" else (None,)
         for length in lengths:
             random = np.random.default_rng(0)
             arrays = {}

@@ -1,4 +1,4 @@
-// Halide's buffer structs in LLVM IR, for the thunk.
+// Halide's buffer structs in LLVM IR, for calls of the pipelines. After inlining nothing of them is left.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>

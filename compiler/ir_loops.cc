@@ -26,6 +26,18 @@ bool runs_once(llvm::Value* extent, llvm::Value* step) {
          extent_constant->getSExtValue() <= step_constant->getSExtValue();
 }
 
+// The body runs once where the extent is 0.
+void emit_loop_at_least_once(llvm::IRBuilder<>& builder, llvm::Value* extent, llvm::Value* step,
+                             const std::function<void(llvm::Value*)>& body) {
+  if (runs_once(extent, step)) {
+    body(builder.getInt64(0));
+    return;
+  }
+  llvm::BasicBlock* entry = builder.GetInsertBlock();
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(builder.getContext(), "loop.after", entry->getParent());
+  emit_bottom_tested_loop(builder, entry, after, extent, step, body);
+}
+
 }  // namespace
 
 void emit_loop(llvm::IRBuilder<>& builder, llvm::Value* extent, llvm::Value* step,
@@ -41,17 +53,6 @@ void emit_loop(llvm::IRBuilder<>& builder, llvm::Value* extent, llvm::Value* ste
   llvm::BasicBlock* after = llvm::BasicBlock::Create(builder.getContext(), "loop.after", function);
   builder.CreateCondBr(builder.CreateICmpSGT(extent, builder.getInt64(0)), entry, after);
   builder.SetInsertPoint(entry);
-  emit_bottom_tested_loop(builder, entry, after, extent, step, body);
-}
-
-void emit_loop_at_least_once(llvm::IRBuilder<>& builder, llvm::Value* extent, llvm::Value* step,
-                             const std::function<void(llvm::Value*)>& body) {
-  if (runs_once(extent, step)) {
-    body(builder.getInt64(0));
-    return;
-  }
-  llvm::BasicBlock* entry = builder.GetInsertBlock();
-  llvm::BasicBlock* after = llvm::BasicBlock::Create(builder.getContext(), "loop.after", entry->getParent());
   emit_bottom_tested_loop(builder, entry, after, extent, step, body);
 }
 

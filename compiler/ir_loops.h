@@ -1,4 +1,4 @@
-// Loops in LLVM IR, for the thunk. All counters are int64.
+// Loops in LLVM IR, around the pipelines. All counters are int64.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -11,9 +11,5 @@ namespace gemmc {
 // loop for a constant extent of at most a constant step.
 void emit_loop(llvm::IRBuilder<>& builder, llvm::Value* extent, llvm::Value* step,
                const std::function<void(llvm::Value* index)>& body);
-
-// The same, but the body runs once where the extent is 0.
-void emit_loop_at_least_once(llvm::IRBuilder<>& builder, llvm::Value* extent, llvm::Value* step,
-                             const std::function<void(llvm::Value* index)>& body);
 
 }  // namespace gemmc

@@ -1,6 +1,6 @@
 // Problem + Schedule -> Halide pipelines as LLVM bitcode. No Halide type shows here.
 //
-// Flow: Schedule -> **pipelines** -> LLVM module. Called by compile.cc; the thunk (thunk.h) calls the functions.
+// Flow: Schedule -> **pipelines** -> LLVM module. Called by compile.cc; item_loops.h calls the functions.
 // Thread-safe. Buffers list the innermost dimension first, as Halide does: A(k, m), B(n, k), C(n, m), Y(n, m), and
 // E(n, m) for each operand of the epilogue.
 // Buffers of 16-bit floats hold their bit patterns; "accumulator" is accumulator(problem.dtype).

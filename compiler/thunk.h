@@ -1,8 +1,7 @@
-// The thunk: a kernel's C entries, and for each of its bodies the loops around the pipelines that need 64-bit sizes.
+// The thunk: a kernel's C entries, and for each of its bodies the checks and the loops over the batch.
 //
-// It checks what only the call knows (dimensions not negative, batches that broadcast), loops over the batch and, in
-// the general family, over blocks of N, M and K, and builds Halide's buffers on the stack. After inlining nothing of
-// them is left. Contract of the entries: docs/kernel-abi.md.
+// It checks what only the call knows (dimensions not negative, batches that broadcast) and loops over the items of the
+// batch; what is around the pipelines of one item is in item_loops.h. Contract of the entries: docs/kernel-abi.md.
 #pragma once
 
 #include <llvm/IR/Module.h>

@@ -41,7 +41,7 @@ std::string_view as_text(const std::vector<uint8_t>& bytes) {
 
 }  // namespace
 
-std::string weights_file(const Bundle& bundle) {
+std::string weights_file_name(const Bundle& bundle) {
   return bundle.name + (bundle.has_weights_in_file ? "_weights.bin" : "_weights.o");
 }
 
@@ -54,7 +54,7 @@ Expected<BundleFiles> write_bundle(const Bundle& bundle, const std::filesystem::
   if (!bundle.weights.empty() && !bundle.has_weights_in_file) {
     Expected<std::vector<uint8_t>> weights = weights_object(bundle.weights);
     if (!weights) return weights.status();
-    objects.push_back({weights_file(bundle), *std::move(weights)});
+    objects.push_back({weights_file_name(bundle), *std::move(weights)});
   }
   const Expected<std::string> archive = archive_bytes(objects);
   if (!archive) return archive.status();
@@ -65,7 +65,7 @@ Expected<BundleFiles> write_bundle(const Bundle& bundle, const std::filesystem::
   for (const ObjectFile& object : objects) GEMMC_RETURN_IF_ERROR(files->write(object.name, as_text(object.bytes)));
   GEMMC_RETURN_IF_ERROR(files->write(static_library, *archive));
   if (!bundle.weights.empty() && bundle.has_weights_in_file) {
-    GEMMC_RETURN_IF_ERROR(files->write(weights_file(bundle), as_text(weights_image(bundle.weights))));
+    GEMMC_RETURN_IF_ERROR(files->write(weights_file_name(bundle), as_text(weights_image(bundle.weights))));
   }
   BundleFiles result;
   const std::optional<std::filesystem::path> cc = find_program("cc");

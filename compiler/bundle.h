@@ -52,8 +52,8 @@ struct Bundle {
   bool has_weights_in_file = false;  // beside the library rather than in it
 };
 
-// The object with the bundle's weights, or the file that has them instead.
-std::string weights_file(const Bundle& bundle);
+// The name of the object with the bundle's weights, or of the file that has them instead.
+std::string weights_file_name(const Bundle& bundle);
 
 struct BundleFiles {
   std::vector<std::filesystem::path> written;

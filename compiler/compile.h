@@ -42,9 +42,11 @@ struct KernelPlan {
   std::string key_text;
   std::string symbol;
 };
+// Invalid argument: the problem, the symbol or the schedule is wrong. Unsupported: no kernel can do this yet.
 Expected<KernelPlan> plan(const Problem& problem, const Target& target, const CompileOptions& options = {});
 
-// Works on a thread of its own, because the compilers need more stack than a host's threads may have.
+// Works on a thread of its own, because the compilers need more stack than a host's threads may have. Environment: no
+// thread, memory or memory file for it. Internal: a fault of gemmc, Halide or LLVM.
 Expected<Artifact> compile(const KernelPlan& plan, Explanation* explanation = nullptr);
 
 }  // namespace gemmc

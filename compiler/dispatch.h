@@ -18,8 +18,8 @@ struct DispatchedBody {
   std::vector<BoundDim> dims;  // names as in the canonical problem
 };
 
-// Adds `symbol`, which has the arguments of the general body; those from `first_dim` on are the call's dims. The bodies
-// become local to the module.
+// Adds `symbol`, which has the arguments of the general body; those from `first_dim` on are the call's dims. `general`
+// has another name already. The bodies become local to the module.
 llvm::Function* add_dispatch(llvm::Module& module, const std::string& symbol, llvm::Function& general,
                              unsigned first_dim, const std::vector<DispatchedBody>& variants);
 

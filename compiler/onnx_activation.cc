@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <numbers>
 
-#include "compiler/onnx_elements.h"
 #include "core/dtype.h"
 #include "onnx.pb.h"
 
@@ -147,7 +145,7 @@ class Region {
         inputs.push_back(&known->second);
         continue;
       }
-      const Expected<std::optional<double>> number = scalar_constant(*input, files_);
+      const Expected<std::optional<double>> number = scalar_value(input->constant, files_);
       if (!number) return number.status();
       const bool keeps_shape = input->constant != nullptr && input->constant->dims.size() <= value_.shape->size();
       if (!*number || !keeps_shape) return false;
@@ -208,22 +206,6 @@ Expected<std::optional<Activation>> find_activation(const Value& value, size_t g
   // Integers divide in another way than the real numbers that the samples are.
   if (!value.shape || !dtype || is_integer(*dtype)) return std::optional<Activation>();
   return Region(value, *dtype, graph, files).search();
-}
-
-Expected<std::optional<double>> scalar_constant(const Value& value, ModelFiles& files) {
-  std::optional<double> number;
-  if (value.constant == nullptr || element_count(value.constant->dims) != 1) return number;
-  const Expected<OnnxTensor> tensor = evaluate(*value.constant, files);
-  // Also where external data is not there: what only lists a model does not need it.
-  const bool is_wrong = !tensor && tensor.status().code() == StatusCode::kInvalidArgument;
-  if (is_wrong) return tensor.status();
-  if (!tensor) return number;
-  visit_element_type(tensor->type, [&]<typename T>(T element) {
-    if (tensor->bytes.size() != sizeof element) return;
-    std::memcpy(&element, tensor->bytes.data(), sizeof element);
-    number = static_cast<double>(widen(element));
-  });
-  return number;
 }
 
 }  // namespace gemmc

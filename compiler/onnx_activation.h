@@ -29,7 +29,4 @@ bool is_elementwise(std::string_view op_type);
 // where there is none. Fails only where a constant that decides cannot be read.
 Expected<std::optional<Activation>> find_activation(const Value& value, size_t graph, ModelFiles& files);
 
-// The value of a constant of one element; nothing where it is none, or is not known.
-Expected<std::optional<double>> scalar_constant(const Value& value, ModelFiles& files);
-
 }  // namespace gemmc

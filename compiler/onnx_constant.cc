@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstring>
 
 #include "compiler/onnx_elements.h"
 #include "core/text.h"
@@ -217,6 +218,27 @@ Expected<OnnxTensor> evaluate(const ConstantExpr& constant, ModelFiles& files) {
   }
   inputs[0].dims = constant.dims;
   return std::move(inputs[0]);
+}
+
+Expected<std::optional<OnnxTensor>> known_values(const ConstantExpr& constant, ModelFiles& files) {
+  Expected<OnnxTensor> values = evaluate(constant, files);
+  if (values) return std::optional(*std::move(values));
+  if (values.status().code() == StatusCode::kInvalidArgument) return values.status();
+  return std::optional<OnnxTensor>();
+}
+
+Expected<std::optional<double>> scalar_value(const Constant& constant, ModelFiles& files) {
+  std::optional<double> number;
+  if (constant == nullptr || element_count(constant->dims) != 1) return number;
+  const Expected<std::optional<OnnxTensor>> tensor = known_values(*constant, files);
+  if (!tensor) return tensor.status();
+  if (!*tensor) return number;
+  visit_element_type((*tensor)->type, [&]<typename T>(T element) {
+    if ((*tensor)->bytes.size() != sizeof element) return;
+    std::memcpy(&element, (*tensor)->bytes.data(), sizeof element);
+    number = static_cast<double>(widen(element));
+  });
+  return number;
 }
 
 Expected<std::optional<std::vector<int64_t>>> small_integers(const ConstantExpr& constant, ModelFiles& files) {

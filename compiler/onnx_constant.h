@@ -56,6 +56,13 @@ inline constexpr int kMaxConstantDepth = 32;
 // The values. Unsupported: they cannot be known (types that are not read, a cast whose result ONNX leaves open).
 Expected<OnnxTensor> evaluate(const ConstantExpr& constant, ModelFiles& files);
 
+// The values, where they decide how a node is seen and not what is computed: nothing where they cannot be known, and
+// where external data is not there, which what only lists a model does not need. Invalid argument: the file is wrong.
+Expected<std::optional<OnnxTensor>> known_values(const ConstantExpr& constant, ModelFiles& files);
+
+// known_values() of a constant of one element; nothing for others, and for null.
+Expected<std::optional<double>> scalar_value(const Constant& constant, ModelFiles& files);
+
 // The values of a tensor of up to kMaxRank int32 or int64 elements, such as a target shape; nothing for other tensors.
 Expected<std::optional<std::vector<int64_t>>> small_integers(const ConstantExpr& constant, ModelFiles& files);
 

@@ -163,7 +163,7 @@ class Chain {
       const Value* input = i + 1 < step.inputs.size() ? step.inputs[i + 1] : nullptr;
       if (input == nullptr) continue;
       if (input->type != step.output->type) return std::optional<std::vector<float>>();
-      const Expected<std::optional<double>> bound = scalar_constant(*input, files_);
+      const Expected<std::optional<double>> bound = scalar_value(input->constant, files_);
       if (!bound) return bound.status();
       const bool is_exact = *bound && static_cast<double>(static_cast<float>(**bound)) == **bound;
       if (!is_exact) return std::optional<std::vector<float>>();

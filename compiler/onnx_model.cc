@@ -155,17 +155,18 @@ class Description {
     const Expected<std::optional<NarrowWeights>> narrow =
         find_narrow_weights(found.inputs[1]->constant, is_transposed ? 0 : 1, files_);
     if (!narrow) return narrow.status();
-    if (!*narrow || ((*narrow)->step && has_c)) return described;
+    if (!*narrow || ((*narrow)->scale_step && has_c)) return described;
     Expected<std::shared_ptr<const Tensor>> values = data_of((*narrow)->stored), scale = data_of((*narrow)->scale);
     if (!values) return values.status();
     if (!scale) return scale.status();
     if (*scale != nullptr) {
       // Where a transposed B has its columns, they are no dimension at the end.
       Tensor flat = **scale;
-      flat.shape = (*narrow)->step->axis.empty() ? std::vector<int64_t>() : std::vector{*element_count(flat.shape)};
+      flat.shape =
+          (*narrow)->scale_step->axis.empty() ? std::vector<int64_t>() : std::vector{*element_count(flat.shape)};
       *scale = std::make_shared<const Tensor>(std::move(flat));
     }
-    described = {(*narrow)->storage, *std::move(values), (*narrow)->step, *std::move(scale)};
+    described = {(*narrow)->storage, *std::move(values), (*narrow)->scale_step, *std::move(scale)};
     return described;
   }
 

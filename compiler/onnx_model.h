@@ -40,9 +40,9 @@ struct ModelNode {
   // How B is stored where that is narrower than it is computed, see onnx_narrow.h.
   struct Narrow {
     DType storage = DType::kInt8;
-    std::shared_ptr<const Tensor> values;  // null: not asked for or not known
-    std::optional<EpilogueStep> scale;     // the first step of the epilogue then
-    std::shared_ptr<const Tensor> scale_values;
+    std::shared_ptr<const Tensor> values;    // null: not asked for or not known
+    std::optional<EpilogueStep> scale_step;  // the first step of the epilogue then
+    std::shared_ptr<const Tensor> scale;     // its operand's values
   };
   std::optional<Narrow> narrow;
   // Operator types that read the result, in the model's order: "Add(constant)" where the other operand is one.
@@ -55,8 +55,9 @@ struct Model {
   std::vector<std::string> runtime_dims;  // every symbolic dimension that occurs in the nodes' shapes, sorted
 };
 
-// Whether NodeInput::data and Node::epilogue_data are filled. Without it the weights are neither read nor evaluated:
-// the time and the memory of what only asks for shapes.
+// Whether NodeInput::data, Fusable::epilogue_data and Narrow's values are filled. Without it the weights are neither
+// read nor evaluated (only numbers that decide what can be fused are): the time and the memory of what only asks for
+// shapes.
 enum class ConstantValues { kRead, kSkip };
 
 // `bindings`: symbolic dimension -> size, for the whole model. A binding whose name occurs nowhere in the model is

@@ -13,7 +13,7 @@ std::optional<DType> storage_of(const Constant& constant) {
 }
 
 // The scale of the whole matrix or of each column, as a step; nothing where it lies otherwise.
-std::optional<EpilogueStep> scale_step(const ConstantExpr& scale, const ConstantExpr& weights, size_t column_axis) {
+std::optional<EpilogueStep> as_step(const ConstantExpr& scale, const ConstantExpr& weights, size_t column_axis) {
   const auto ones = std::count(scale.dims.begin(), scale.dims.end(), int64_t{1});
   EpilogueStep step{.op = "scale", .axis = "", .name = scale.label};
   if (static_cast<size_t>(ones) == scale.dims.size()) return step;
@@ -45,7 +45,7 @@ Expected<std::optional<NarrowWeights>> find_narrow_weights(const Constant& weigh
     if (cast->kind != Kind::kCast) return none;
     narrow.stored = cast->inputs[0];
     narrow.scale = weights->inputs[is_first ? 1 : 0];
-    narrow.step = scale_step(*narrow.scale, *weights, column_axis);
+    narrow.scale_step = as_step(*narrow.scale, *weights, column_axis);
   } else if (weights->kind == Kind::kDequantizeLinear) {
     narrow.stored = weights->inputs[0];
     narrow.scale = weights->inputs[1];
@@ -54,12 +54,11 @@ Expected<std::optional<NarrowWeights>> find_narrow_weights(const Constant& weigh
     if (!is_scalar && !is_per_column) return none;
     const Constant zero_point = weights->inputs.size() > 2 ? weights->inputs[2] : nullptr;
     if (zero_point != nullptr) {
-      const Expected<OnnxTensor> values = evaluate(*zero_point, files);
-      // Also where external data is not there: what only lists a model does not need it.
-      if (!values && values.status().code() == StatusCode::kInvalidArgument) return values.status();
-      if (!values || !is_all_zero(*values)) return none;
+      const Expected<std::optional<OnnxTensor>> values = known_values(*zero_point, files);
+      if (!values) return values.status();
+      if (!*values || !is_all_zero(**values)) return none;
     }
-    narrow.step = EpilogueStep{.op = "scale", .axis = is_scalar ? "" : "n", .name = narrow.scale->label};
+    narrow.scale_step = EpilogueStep{.op = "scale", .axis = is_scalar ? "" : "n", .name = narrow.scale->label};
   }
   const std::optional<DType> storage = storage_of(narrow.stored);
   const bool is_narrower =
@@ -67,7 +66,7 @@ Expected<std::optional<NarrowWeights>> find_narrow_weights(const Constant& weigh
   // The 16-bit types round Q s before the product, which is more than the documented error.
   const bool keeps_accuracy = storage == DType::kInt8 && size_bytes(*computed) > 2;
   const bool has_odd_scale =
-      narrow.scale != nullptr && (!narrow.step || narrow.scale->type != weights->type || !keeps_accuracy);
+      narrow.scale != nullptr && (!narrow.scale_step || narrow.scale->type != weights->type || !keeps_accuracy);
   if (!is_narrower || has_odd_scale || narrow.stored->dims != weights->dims) return none;
   narrow.storage = *storage;
   return std::optional(std::move(narrow));

@@ -19,8 +19,8 @@ namespace gemmc {
 struct NarrowWeights {
   Constant stored;  // of the weights' shape
   DType storage = DType::kInt8;
-  Constant scale;                         // null: none
-  std::optional<EpilogueStep> step = {};  // the scale as the first step of the epilogue
+  Constant scale;                               // null: none
+  std::optional<EpilogueStep> scale_step = {};  // the scale as the first step of the epilogue
 };
 
 // Of a matrix whose columns are counted by `column_axis`. Nothing where the weights are stored as they are computed, or

@@ -8,6 +8,7 @@
 
 #include "compiler/bundle/c_names.h"
 #include "compiler/bundle/kernel_arguments.h"
+#include "compiler/bundle/packed_b.h"
 #include "compiler/bundle/weights_image.h"
 #include "compiler/compile.h"
 #include "core/problem_string.h"
@@ -155,7 +156,7 @@ void write_weights(const Bundle& bundle, std::string& out) {
   out += "\n/* Operands of the nodes that are served \"with\" them";
   if (bundle.has_weights_in_file) {
     out += ", in a file: map it, and add the offsets (bytes) to its address. */\n";
-    out += fmt::format("#define {}_WEIGHTS_FILE \"{}\"\n", bundle.name, weights_file(bundle));
+    out += fmt::format("#define {}_WEIGHTS_FILE \"{}\"\n", bundle.name, weights_file_name(bundle));
     const std::vector<uint64_t> offsets = weights_offsets(bundle.weights);
     for (size_t i = 0; i < bundle.weights.size(); ++i) {
       out += fmt::format("#define {}_OFFSET {}\n", bundle.weights[i].symbol, offsets[i]);

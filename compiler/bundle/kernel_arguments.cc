@@ -61,18 +61,6 @@ KernelArguments kernel_arguments(const Problem& problem, const std::vector<std::
   return arguments;
 }
 
-std::optional<PackedPanels> packed_b(const Artifact& artifact) {
-  const Expected<Schedule> schedule = parse_schedule(artifact.schedule);
-  if (!schedule || !schedule->packs_b) return std::nullopt;
-  return packed_panels(loop_form(artifact.problem), *schedule);
-}
-
-std::optional<int64_t> packed_b_bytes(const Artifact& artifact) {
-  const std::optional<PackedPanels> panels = packed_b(artifact);
-  if (!panels) return std::nullopt;
-  return panels->elements() * static_cast<int64_t>(size_bytes(b_dtype(artifact.problem)));
-}
-
 std::string describe_size(const SizeExpr& size, const std::vector<std::string>& dims) {
   std::string text = size.factor != 1 || size.is_static() ? std::to_string(size.factor) : "";
   for (int dim : size.is_static() ? std::vector<int>() : size.dims) {

@@ -29,11 +29,6 @@ std::string describe_operand(const Problem& problem, char operand, const KernelA
 // The same for the operands of the epilogue, in the order of arguments.epilogue.
 std::vector<std::string> describe_epilogue_operands(const Problem& problem, const KernelArguments& arguments);
 
-// How the kernel wants B packed; absent: it reads B where it is.
-std::optional<PackedPanels> packed_b(const Artifact& artifact);
-// The bytes of a packed B; absent: the kernel reads B where it is.
-std::optional<int64_t> packed_b_bytes(const Artifact& artifact);
-
 // "12 * dim_batch"
 std::string describe_size(const SizeExpr& size, const std::vector<std::string>& dims);
 

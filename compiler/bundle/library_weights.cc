@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "compiler/bundle/kernel_arguments.h"
+#include "compiler/bundle/packed_b.h"
 #include "core/loop_form.h"
 
 namespace gemmc {

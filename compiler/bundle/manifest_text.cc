@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/bundle/kernel_arguments.h"
+#include "compiler/bundle/packed_b.h"
 #include "compiler/bundle/weights_image.h"
 #include "compiler/compile.h"
 #include "core/problem_string.h"
@@ -90,10 +91,10 @@ std::string manifest_text(const Bundle& bundle, bool has_shared_library) {
   for (size_t i = 0; i < bundle.weights.size(); ++i) {
     Json weights = {{"symbol", bundle.weights[i].symbol}};
     if (bundle.has_weights_in_file) {
-      weights["file"] = weights_file(bundle);
+      weights["file"] = weights_file_name(bundle);
       weights["offset"] = offsets[i];
     } else {
-      weights["object"] = weights_file(bundle);
+      weights["object"] = weights_file_name(bundle);
     }
     weights["bytes"] = bundle.weights[i].bytes.size();
     manifest["weights"].push_back(std::move(weights));

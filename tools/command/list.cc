@@ -85,7 +85,7 @@ Json node_json(const SourceNode& node) {
   json["narrow"] = Json();
   if (node.narrow) {
     json["narrow"] = {{"storage", name(node.narrow->storage)}, {"scale", Json()}};
-    if (node.narrow->scale) json["narrow"]["scale"] = print_epilogue(std::span(&*node.narrow->scale, 1));
+    if (node.narrow->scale_step) json["narrow"]["scale"] = print_epilogue(std::span(&*node.narrow->scale_step, 1));
   }
   json["notes"] = node.notes;
   return json;
@@ -109,7 +109,8 @@ void print_node(const SourceNode& node) {
     print_out("  fusable  nothing ({})\n", node.fusable->end);
   }
   if (node.narrow) {
-    const std::string scale = node.narrow->scale ? ", " + print_epilogue(std::span(&*node.narrow->scale, 1)) : "";
+    const std::string scale =
+        node.narrow->scale_step ? ", " + print_epilogue(std::span(&*node.narrow->scale_step, 1)) : "";
     print_out("  narrow   {}{}\n", name(node.narrow->storage), one_line(scale));
   }
   if (!node.refusal.is_ok()) print_out("  refused  {}\n", one_line(node.refusal.message()));

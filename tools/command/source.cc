@@ -70,10 +70,10 @@ SourceNode from_node(Node node) {
 void read_as_stored(Node& node, const ModelNode::Narrow& narrow) {
   node.inputs[1].storage = narrow.storage;
   node.inputs[1].data = narrow.values;
-  if (!narrow.scale) return;
+  if (!narrow.scale_step) return;
   node.epilogue_data.resize(node.epilogue.size());
-  node.epilogue.insert(node.epilogue.begin(), *narrow.scale);
-  node.epilogue_data.insert(node.epilogue_data.begin(), narrow.scale_values);
+  node.epilogue.insert(node.epilogue.begin(), *narrow.scale_step);
+  node.epilogue_data.insert(node.epilogue_data.begin(), narrow.scale);
 }
 
 Expected<Source> from_model(const fs::path& path, const SourceOptions& options) {

@@ -46,13 +46,13 @@ std::string narrow(const Expected<Model>& loaded) {
   if (!found) return "none";
   std::string text(name(found->storage));
   if (found->values == nullptr || found->values->dtype != found->storage) text += " without values";
-  if (!found->scale) return text;
-  const size_t count = found->scale_values == nullptr ? 0 : found->scale_values->bytes.size() / sizeof(float);
+  if (!found->scale_step) return text;
+  const size_t count = found->scale == nullptr ? 0 : found->scale->bytes.size() / sizeof(float);
   // As the step's operand has it, whatever shape the model gives it.
   const std::vector<int64_t> shape =
-      found->scale->axis.empty() ? std::vector<int64_t>() : std::vector{static_cast<int64_t>(count)};
-  if (found->scale_values != nullptr && found->scale_values->shape != shape) text += " of another shape";
-  return fmt::format("{} {} {}", text, print_epilogue(std::span(&*found->scale, 1)), count);
+      found->scale_step->axis.empty() ? std::vector<int64_t>() : std::vector{static_cast<int64_t>(count)};
+  if (found->scale != nullptr && found->scale->shape != shape) text += " of another shape";
+  return fmt::format("{} {} {}", text, print_epilogue(std::span(&*found->scale_step, 1)), count);
 }
 
 std::string scaled(const TensorProto& scale) {

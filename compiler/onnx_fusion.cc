@@ -127,14 +127,11 @@ class Chain {
     if (operand.type != product_.output->type || !operand.shape || operand.shape->size() > y.size())
       return std::nullopt;
     const SymShape& shape = *operand.shape;
-    const auto ones = static_cast<size_t>(std::count(shape.begin(), shape.end(), SymDim{1}));
-    if (ones == shape.size()) return "";
+    if (std::count(shape.begin(), shape.end(), SymDim{1}) == std::ssize(shape)) return "";
     if (shape == y) return "mn";
-    // The last dimension of a product with a vector is not its columns. With one column, the dimension that is not 1
-    // lies along another axis.
+    // The last dimension of a product with a vector is not its columns.
     const bool has_columns = product_.inputs[1]->shape && product_.inputs[1]->shape->size() >= 2;
-    const bool is_row = ones + 1 == shape.size() && shape.back() != SymDim{1} && shape.back() == y.back();
-    if (has_columns && is_row) return "n";
+    if (has_columns && sole_axis_from_end(shape) == 0 && shape.back() == y.back()) return "n";
     return std::nullopt;
   }
 

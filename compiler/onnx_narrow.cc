@@ -14,15 +14,13 @@ std::optional<DType> storage_of(const Constant& constant) {
 
 // The scale of the whole matrix or of each column, as a step; nothing where it lies otherwise.
 std::optional<EpilogueStep> as_step(const ConstantExpr& scale, const ConstantExpr& weights, size_t column_axis) {
-  const auto ones = std::count(scale.dims.begin(), scale.dims.end(), int64_t{1});
   EpilogueStep step{.op = "scale", .axis = "", .name = scale.label};
-  if (static_cast<size_t>(ones) == scale.dims.size()) return step;
+  if (element_count(scale.dims) == 1) return step;
   step.axis = "n";
-  const size_t axis_from_right = weights.dims.size() - column_axis;
-  if (scale.dims.size() < axis_from_right || static_cast<size_t>(ones) + 1 != scale.dims.size()) return std::nullopt;
-  // With one column, the dimension that is not 1 lies along another axis.
-  const int64_t columns = scale.dims[scale.dims.size() - axis_from_right];
-  return columns != 1 && columns == weights.dims[column_axis] ? std::optional(step) : std::nullopt;
+  const size_t columns_from_end = weights.dims.size() - 1 - column_axis;
+  const bool is_per_column =
+      sole_axis_from_end(scale.dims) == columns_from_end && element_count(scale.dims) == weights.dims[column_axis];
+  return is_per_column ? std::optional(step) : std::nullopt;
 }
 
 bool is_all_zero(const OnnxTensor& tensor) {

@@ -254,6 +254,16 @@ std::optional<int64_t> element_count(std::span<const int64_t> dims) {
   return has_zero ? 0 : count;
 }
 
+std::optional<size_t> sole_axis_from_end(std::span<const int64_t> dims) {
+  std::optional<size_t> sole;
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] == 1) continue;
+    if (sole) return std::nullopt;
+    sole = dims.size() - 1 - axis;
+  }
+  return sole;
+}
+
 Expected<std::vector<int64_t>> check_tensor(const TensorProto& tensor, const std::string& label) {
   if (static_cast<size_t>(tensor.dims_size()) > kMaxRank) {
     return Status::invalid(

@@ -38,6 +38,10 @@ struct OnnxTensor {
 // The product of the dimensions, or nothing where an element's address would not fit into int64.
 std::optional<int64_t> element_count(std::span<const int64_t> dims);
 
+// The only dimension that is not 1, counted from the last one, which is 0; nothing where there is none, or are more.
+// Other numbers than sizes, such as symbols, are not 1.
+std::optional<size_t> sole_axis_from_end(std::span<const int64_t> dims);
+
 // The tensor's dimensions, after checking that they are sane and that the data kept in the message has their size.
 Expected<std::vector<int64_t>> check_tensor(const ::onnx::TensorProto& tensor, const std::string& label);
 

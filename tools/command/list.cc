@@ -21,9 +21,9 @@ struct ListOptions {
 struct ListedOperand {
   char letter;
   std::string dtype;
-  std::string storage;         // empty: that type
-  std::optional<Shape> shape;  // absent: unknown rank
-  std::string constant;        // where its values come from; empty: it is no constant
+  std::optional<DType> storage;  // absent: that type
+  std::optional<Shape> shape;    // absent: unknown rank
+  std::string constant;          // where its values come from; empty: it is no constant
 };
 
 std::vector<ListedOperand> operands(const SourceNode& from) {
@@ -31,7 +31,7 @@ std::vector<ListedOperand> operands(const SourceNode& from) {
   if (!from.node) {
     const Problem& p = *from.problem;
     const auto add = [&](char letter, const Operand& operand) {
-      result.push_back({letter, std::string(name(p.dtype)), operand.storage ? std::string(name(*operand.storage)) : "",
+      result.push_back({letter, std::string(name(p.dtype)), operand.storage,
                         operand.has_known_rank ? std::optional<Shape>(operand.shape) : std::nullopt,
                         operand.is_constant ? "constant" : ""});
     };
@@ -46,8 +46,7 @@ std::vector<ListedOperand> operands(const SourceNode& from) {
     const bool has_origin = i < from.constant_origin.size() && !from.constant_origin[i].empty();
     std::string dtype = input.dtype ? std::string(name(*input.dtype)) : input.foreign_dtype;
     if (dtype.empty()) dtype = from.problem ? std::string(name(from.problem->dtype)) : "type not known";
-    result.push_back({static_cast<char>('A' + i), dtype, input.storage ? std::string(name(*input.storage)) : "",
-                      input.shape,
+    result.push_back({static_cast<char>('A' + i), dtype, input.storage, input.shape,
                       has_origin          ? from.constant_origin[i]
                       : input.is_constant ? "constant"
                                           : ""});
@@ -70,7 +69,7 @@ Json node_json(const SourceNode& node) {
     }
     json["inputs"].push_back({{"operand", std::string(1, operand.letter)},
                               {"dtype", operand.dtype},
-                              {"storage", operand.storage.empty() ? Json() : Json(operand.storage)},
+                              {"storage", operand.storage ? Json(name(*operand.storage)) : Json()},
                               {"shape", shape},
                               {"constant", operand.constant.empty() ? Json() : Json(operand.constant)}});
   }
@@ -98,7 +97,7 @@ void print_node(const SourceNode& node) {
   for (const ListedOperand& operand : operands(node)) {
     const std::string shape = operand.shape ? shape_text(*operand.shape) : "unknown rank";
     const std::string constant = operand.constant.empty() ? "" : "  constant: " + operand.constant;
-    const std::string storage = operand.storage.empty() ? "" : " stored as " + operand.storage;
+    const std::string storage = operand.storage ? fmt::format(" stored as {}", name(*operand.storage)) : "";
     print_out("  {}        {}{} {}{}\n", operand.letter, operand.dtype, storage, one_line(shape), one_line(constant));
   }
   if (!node.consumers.empty()) print_out("  then     {}\n", one_line(names_text(node.consumers)));

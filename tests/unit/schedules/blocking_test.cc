@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "core/problem_string.h"
+#include "tests/unit/schedules/canonical_problem.h"
 
 namespace gemmc {
 namespace {
 
-LoopForm form(const std::string& text) { return loop_form(canonical(*parse_problem(text)).problem); }
+LoopForm form(const std::string& text) { return loop_form(testing::problem(text)); }
 
 TEST(Blocking, TilesHaveTwoNeighbouringHeights) {
   const Schedule schedule = *parse_schedule("tiled mr=6 nr=16 lanes=8 mc=6");

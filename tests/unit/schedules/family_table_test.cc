@@ -2,18 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "core/problem_string.h"
+#include "tests/unit/schedules/canonical_problem.h"
 
 namespace gemmc {
 namespace {
 
-Target target(std::string_view word) { return *parse_target(word); }
-
-Problem problem(const std::string& text) {
-  Expected<Problem> parsed = parse_problem(text);
-  EXPECT_TRUE(parsed) << text << ": " << parsed.status().message();
-  return parsed ? canonical(*parsed).problem : Problem{};
-}
+using testing::problem;
+using testing::target;
 
 FamilyVerdict verdict(Family family, const std::string& text, std::string_view target_word = "x86-64-v3") {
   for (FamilyVerdict& candidate : judge_families(problem(text), target(target_word))) {

@@ -2,19 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "core/problem_string.h"
 #include "schedules/family_table.h"
+#include "tests/unit/schedules/canonical_problem.h"
 
 namespace gemmc {
 namespace {
 
-Target target(std::string_view word) { return *parse_target(word); }
-
-Problem problem(const std::string& text) {
-  Expected<Problem> parsed = parse_problem(text);
-  EXPECT_TRUE(parsed) << text << ": " << parsed.status().message();
-  return parsed ? canonical(*parsed).problem : Problem{};
-}
+using testing::problem;
+using testing::target;
 
 TEST(HeuristicSchedule, LowTilesAreWider) {
   const std::pair<const char*, const char*> kRows[] = {

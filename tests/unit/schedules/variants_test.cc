@@ -2,18 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "core/problem_string.h"
 #include "schedules/family_table.h"
 #include "schedules/heuristic_schedule.h"
+#include "tests/unit/schedules/canonical_problem.h"
 
 namespace gemmc {
 namespace {
 
-CanonicalProblem canonical_of(const std::string& text) {
-  Expected<Problem> parsed = parse_problem(text);
-  EXPECT_TRUE(parsed) << text << ": " << parsed.status().message();
-  return parsed ? canonical(*parsed) : CanonicalProblem{};
-}
+using testing::canonical_of;
 
 // Beside the body that gemmc chooses for the problem.
 Expected<std::vector<Variant>> choose(const CanonicalProblem& made) {

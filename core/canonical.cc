@@ -181,17 +181,10 @@ std::vector<std::string> rename_dims(Problem& p) {
 // No schedule depends on how many items a batch has.
 void drop_likely_values_of_batches(Problem& p) {
   const LoopForm form = loop_form(p);
-  std::set<std::string> kept;
-  const auto keep = [&](const SizeExpr& size) {
-    for (int dim : size.dims) kept.insert(fmt::format("d{}", dim));
-  };
-  for (const SizeExpr& size : {form.m, form.n, form.k}) keep(size);
-  for (const MatrixStrides& matrix : {form.a, form.b, form.c, form.y}) {
-    keep(matrix.row.size);
-    keep(matrix.col.size);
-  }
+  std::set<int> kept = dims_of_widths(form);
+  kept.insert(form.m.dims.begin(), form.m.dims.end());
   for_each_dim(p, [&](Dim& dim) {
-    if (!kept.contains(dim.name)) dim.likely.clear();
+    if (!dim.likely.empty() && !kept.contains(static_cast<int>(dim_index(dim.name)))) dim.likely.clear();
   });
 }
 

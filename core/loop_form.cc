@@ -156,4 +156,16 @@ SizeExpr operator*(const SizeExpr& left, const SizeExpr& right) {
 
 LoopForm loop_form(const Problem& canonical_problem) { return Builder(canonical_problem).build(); }
 
+std::set<int> dims_of_widths(const LoopForm& form) {
+  std::set<int> dims;
+  const auto add = [&](const SizeExpr& size) { dims.insert(size.dims.begin(), size.dims.end()); };
+  add(form.n);
+  add(form.k);
+  for (const MatrixStrides& matrix : {form.a, form.b, form.c, form.y}) {
+    add(matrix.row.size);
+    add(matrix.col.size);
+  }
+  return dims;
+}
+
 }  // namespace gemmc

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "core/problem.h"
@@ -70,5 +71,8 @@ struct LoopForm {
 
 // The loops of a canonical problem (see canonical()).
 LoopForm loop_form(const Problem& canonical_problem);
+
+// The run-time dimensions, by their index, that N, K or a stride of a matrix depends on.
+std::set<int> dims_of_widths(const LoopForm& form);
 
 }  // namespace gemmc

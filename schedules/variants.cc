@@ -15,29 +15,14 @@ namespace {
 
 using Bindings = std::vector<BoundDim>;
 
-// The names of the dimensions that N, K or a stride of a matrix depends on.
-std::set<std::string> names_of_widths(const Problem& problem) {
-  const LoopForm form = loop_form(problem);
-  std::vector<SizeExpr> sizes = {form.n, form.k};
-  for (const MatrixStrides& matrix : {form.a, form.b, form.c, form.y}) {
-    sizes.push_back(matrix.row.size);
-    sizes.push_back(matrix.col.size);
-  }
-  std::set<std::string> names;
-  for (const SizeExpr& size : sizes) {
-    for (const int dim : size.dims) names.insert(fmt::format("d{}", dim));
-  }
-  return names;
-}
-
 // Those with likely values that a variant binds, each once, in the order of the call's `dims`.
 std::vector<Dim> dims_to_bind(const Problem& problem) {
   std::vector<Dim> dims, widths;
-  const std::set<std::string> names = names_of_widths(problem);
+  const std::set<int> of_widths = dims_of_widths(loop_form(problem));
   for_each_dim(problem, [&](const Dim& dim) {
     if (dim.likely.empty() || std::find(dims.begin(), dims.end(), dim) != dims.end()) return;
     dims.push_back(dim);
-    if (names.contains(dim.name)) widths.push_back(dim);
+    if (of_widths.contains(static_cast<int>(dim_index(dim.name)))) widths.push_back(dim);
   });
   return widths.empty() ? dims : widths;
 }

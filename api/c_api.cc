@@ -177,7 +177,7 @@ GEMMC_EXPORT gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const ge
         gemmc::resolve(kernel->form, {call->dims, kernel->dim_names.size()}, {call->strides, stride_count(*kernel)});
     if (!loops) return loops.status();
     GEMMC_RETURN_IF_ERROR(
-        gemmc::check_overlap(kernel->form, *loops, *call, kernel->element_bytes, kernel->packed_b_bytes));
+        gemmc::check_buffers(kernel->form, *loops, *call, kernel->element_bytes, kernel->packed_b_bytes));
     if (kernel->kernel->entry()(call) == GEMMC_OK) return Status::ok();
     return Status::internal("the kernel refuses a call that has passed every check");
   });

@@ -345,9 +345,8 @@ class Planner {
     for (const EpilogueStep& step : problem_.epilogue) {
       const EpilogueOperandKind kind = operand_kind(step);
       if (kind == EpilogueOperandKind::kNone) continue;
-      if (index == shapes_.epilogue.size()) {
-        return Status::invalid(fmt::format("the operand of epilogue step '{}' is not given", step.op));
-      }
+      const std::string operand = epilogue_operand_text(problem_.epilogue, index);
+      if (index == shapes_.epilogue.size()) return Status::invalid(operand + " is not given");
       if (kind == EpilogueOperandKind::kColumns && shapes_.b.size() == 1) {
         return Status::invalid(
             fmt::format("epilogue step '{}' has axis 'n', but B is a vector; allowed: an axis of Y", step.op));
@@ -360,8 +359,8 @@ class Planner {
       if (kind == EpilogueOperandKind::kFull) allowed = y;
       // Models give their constants axes of size 1 in front.
       if (without_leading_ones(actual) != without_leading_ones(allowed)) {
-        return Status::invalid(fmt::format("the operand of epilogue step '{}' has shape {}; allowed: {}", step.op,
-                                           shape_text(actual), shape_text(allowed)));
+        return Status::invalid(
+            fmt::format("{} has shape {}; allowed: {}", operand, shape_text(actual), shape_text(allowed)));
       }
       plan_.epilogue.push_back(kind == EpilogueOperandKind::kFull ? plan_.y : dense_layout(allowed));
     }

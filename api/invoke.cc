@@ -101,9 +101,6 @@ Status check_array(const Tensor* array, DType dtype, const std::string& operand)
   return Status::invalid(fmt::format("{} has type {}{}; allowed: {}", operand, name(array->dtype), note, name(dtype)));
 }
 
-// For messages.
-std::string epilogue_operand(size_t index) { return fmt::format("operand e{} of the epilogue", index); }
-
 Status from_kernel(int32_t code) {
   if (code == GEMMC_OK) return Status::ok();
   const bool is_known = code > GEMMC_OK && code <= GEMMC_INTERNAL;
@@ -131,7 +128,7 @@ Expected<Tensor> run_plan(const CallPlan& plan, const KernelEntries& entries, co
   std::vector<Placed> epilogue;
   std::vector<const void*> epilogue_first;
   for (size_t i = 0; i < plan.epilogue.size(); ++i) {
-    const std::string operand = epilogue_operand(i);
+    const std::string operand = epilogue_operand_text(plan.canonical.problem.epilogue, i);
     GEMMC_RETURN_IF_ERROR(check_array(arrays.epilogue[i], dtype, operand));
     Expected<Placed> placed = Placed::place(plan.epilogue[i], *arrays.epilogue[i], operand);
     if (!placed) return placed.status();
@@ -208,7 +205,7 @@ Expected<Tensor> invoke(Session& session, const Problem& problem, const Arrays& 
     shapes.c = arrays.c->shape;
   }
   for (size_t i = 0; i < arrays.epilogue.size(); ++i) {
-    GEMMC_RETURN_IF_ERROR(check_array(arrays.epilogue[i], problem.dtype, epilogue_operand(i)));
+    GEMMC_RETURN_IF_ERROR(check_array(arrays.epilogue[i], problem.dtype, epilogue_operand_text(problem.epilogue, i)));
     shapes.epilogue.push_back(arrays.epilogue[i]->shape);
   }
   const Expected<CallPlan> plan = plan_call(problem, shapes);

@@ -68,7 +68,7 @@ bool is_same(const Elements& left, const Elements& right) {
 
 }  // namespace
 
-Status check_overlap(const LoopForm& form, const ResolvedLoops& loops, const gemmc_call& call, ElementBytes bytes,
+Status check_buffers(const LoopForm& form, const ResolvedLoops& loops, const gemmc_call& call, ElementBytes bytes,
                      int64_t packed_b_bytes) {
   const auto sized_elements = [&](int64_t size, const void* first, int64_t rows, int64_t row, int64_t cols, int64_t col,
                                   auto batch_stride) {
@@ -89,10 +89,16 @@ Status check_overlap(const LoopForm& form, const ResolvedLoops& loops, const gem
   const Elements y = elements(call.y, loops.m, loops.y_row, loops.n, loops.y_col, of_y);
   if (std::any_of(y.axes.begin(), y.axes.end(), [](const Axis& axis) { return axis.extent == 0; })) return Status::ok();
 
+  const auto refuse_null = [](const std::string& operand) {
+    return Status::invalid(operand + " is NULL; allowed: the address of its elements");
+  };
+  if (call.y == nullptr) return refuse_null("y");
   const auto refuse = [](std::string_view operand, std::string_view allowed) {
     return Status::invalid(fmt::format("Y overlaps {}; allowed: {}", operand, allowed));
   };
   if (loops.k > 0) {
+    if (call.a == nullptr) return refuse_null("a");
+    if (packed_b_bytes == 0 && call.b == nullptr) return refuse_null("b");
     const Elements a = elements(call.a, loops.m, loops.a_row, loops.k, loops.a_col, of_a);
     const Elements b = packed_b_bytes == 0
                            ? sized_elements(bytes.b, call.b, loops.k, loops.b_row, loops.n, loops.b_col, of_b)
@@ -104,10 +110,12 @@ Status check_overlap(const LoopForm& form, const ResolvedLoops& loops, const gem
   }
   constexpr std::string_view kInPlace = "buffers of their own, or the same elements in the same places";
   if (form.has_c) {
+    if (call.c == nullptr) return refuse_null("c");
     const Elements c = elements(call.c, loops.m, loops.c_row, loops.n, loops.c_col, of_none);
     if (!is_same(c, y) && overlap(c, y)) return refuse("C", kInPlace);
   }
   for (size_t i = 0; i < form.epilogue.size(); ++i) {
+    if (call.epilogue[i] == nullptr) return refuse_null(fmt::format("epilogue[{}]", i));
     const EpilogueOperandForm& operand = form.epilogue[i];
     const bool is_full = operand.has_batch;
     const auto stride = [&](const StrideExpr& expr, int64_t of_full) {

@@ -1,5 +1,5 @@
-// Whether the buffers of a call overlap in a way that no kernel allows: Y with A or B, or with C or an operand of the
-// epilogue unless it is the same elements in the same places.
+// Whether the buffers of a call are what a kernel allows: none is NULL, and Y overlaps neither A nor B, nor C or an
+// operand of the epilogue unless it is the same elements in the same places.
 #pragma once
 
 #include "core/loop_form.h"
@@ -14,11 +14,11 @@ struct ElementBytes {
   int64_t others;
 };
 
-// Refuses overlaps that it is sure of: an outermost element of one operand that is an element of the other. Views that
-// lie between each other's rows, such as two column ranges of one matrix, do not overlap and pass. Costs some hundred
-// nanoseconds; reads no operand.
-// `packed_b_bytes`: of call.packed[1], which is read in B's place; 0: B is read.
-Status check_overlap(const LoopForm& form, const ResolvedLoops& loops, const gemmc_call& call, ElementBytes bytes,
+// Refuses NULL for an operand with elements, where Y has some, and overlaps that it is sure of: an outermost element of
+// one operand that is an element of the other. Views that lie between each other's rows, such as two column ranges of
+// one matrix, do not overlap and pass. Costs some hundred nanoseconds; reads no operand. `packed_b_bytes`: of
+// call.packed[1], which is read in B's place; 0: B is read.
+Status check_buffers(const LoopForm& form, const ResolvedLoops& loops, const gemmc_call& call, ElementBytes bytes,
                      int64_t packed_b_bytes = 0);
 
 }  // namespace gemmc

@@ -36,6 +36,7 @@ struct BundleNode {
   size_t artifact = 0;                     // index into Bundle::artifacts
   std::vector<std::string> dims = {};      // the node's names of the kernel's run-time dimensions, in call order
   std::vector<std::string> notes = {};     // e.g. "backward kernels: not built yet"
+  std::vector<std::string> inputs = {};    // the tensors of A, B and C; "" where there is none
   std::vector<std::string> epilogue = {};  // the tensors that the epilogue's steps read, in call order
   NodeWeights weights = {};
   std::vector<std::string> replaces = {};  // the nodes behind it that the kernel's epilogue takes in

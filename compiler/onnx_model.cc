@@ -166,7 +166,8 @@ class Description {
           (*narrow)->scale_step->axis.empty() ? std::vector<int64_t>() : std::vector{*element_count(flat.shape)};
       *scale = std::make_shared<const Tensor>(std::move(flat));
     }
-    described = {(*narrow)->storage, *std::move(values), (*narrow)->scale_step, *std::move(scale)};
+    described = {(*narrow)->storage, (*narrow)->stored->label, *std::move(values), (*narrow)->scale_step,
+                 *std::move(scale)};
     return described;
   }
 

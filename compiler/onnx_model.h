@@ -40,6 +40,7 @@ struct ModelNode {
   // How B is stored where that is narrower than it is computed, see onnx_narrow.h.
   struct Narrow {
     DType storage = DType::kInt8;
+    std::string tensor;                      // the name of the stored one
     std::shared_ptr<const Tensor> values;    // null: not asked for or not known
     std::optional<EpilogueStep> scale_step;  // the first step of the epilogue then
     std::shared_ptr<const Tensor> scale;     // its operand's values

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/text.h"
+
 namespace gemmc {
 namespace {
 
@@ -91,6 +93,14 @@ std::vector<size_t> operand_steps(std::span<const EpilogueStep> steps) {
     if (operand_kind(steps[i]) != EpilogueOperandKind::kNone) indices.push_back(i);
   }
   return indices;
+}
+
+std::string epilogue_operand_text(std::span<const EpilogueStep> steps, size_t index) {
+  std::string text = fmt::format("operand e{} of the epilogue", index);
+  const std::vector<size_t> readers = operand_steps(steps);
+  if (index >= readers.size()) return text;
+  const EpilogueStep& step = steps[readers[index]];
+  return text + fmt::format(" ({}{})", step.op, step.name.empty() ? "" : " " + in_quotes(step.name));
 }
 
 bool reads_rows(std::span<const EpilogueStep> steps) {

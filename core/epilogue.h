@@ -56,6 +56,9 @@ EpilogueOperandKind operand_kind(const EpilogueStep& step);
 // The indices of the steps that read an operand: the order of a call's operands of the epilogue.
 std::vector<size_t> operand_steps(std::span<const EpilogueStep> steps);
 
+// For messages: "operand e1 of the epilogue (residual 'layer_norm')", the index-th of those operands.
+std::string epilogue_operand_text(std::span<const EpilogueStep> steps, size_t index);
+
 // Whether a step reads one value for each row of an item: then items of a batch cannot become rows.
 bool reads_rows(std::span<const EpilogueStep> steps);
 

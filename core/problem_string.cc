@@ -157,9 +157,11 @@ std::string print_epilogue(std::span<const EpilogueStep> steps) {
     for (const float value : step.values) append(values, ";", float_text(value));
     if (!values.empty()) text += fmt::format("({})", values);
     if (!step.axis.empty() || !step.name.empty()) text += fmt::format(":{}", percent_encoded(step.axis, ":,"));
-    if (!step.name.empty()) text += fmt::format(":{}", percent_encoded(step.name, ":,"));
+    if (!step.name.empty()) text += ":" + print_epilogue_name(step.name);
   }
   return text;
 }
+
+std::string print_epilogue_name(std::string_view name) { return percent_encoded(name, ":,"); }
 
 }  // namespace gemmc

@@ -19,7 +19,8 @@ namespace gemmc {
 // Parses and validates. Unknown or repeated words are refused, with the word.
 Expected<Problem> parse_problem(std::string_view text);
 std::string print_problem(const Problem& problem);
-// The value of epi=.
+// The value of epi=, and the name of an operand as it stands there.
 std::string print_epilogue(std::span<const EpilogueStep> steps);
+std::string print_epilogue_name(std::string_view name);
 
 }  // namespace gemmc

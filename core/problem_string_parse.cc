@@ -2,10 +2,12 @@
 // from left to right: time and memory are linear in the text.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <functional>
 #include <set>
+#include <span>
 
 #include "core/dim_names.h"
 #include "core/problem_string.h"
@@ -136,7 +138,14 @@ Expected<Dim> read_dim(Scanner& scanner, std::string_view implied_name = {}) {
 
 Status expect_end(const Scanner& scanner) {
   if (scanner.at_end()) return Status::ok();
-  return Status::invalid(fmt::format("unexpected {} ({})", in_quotes(scanner.rest()), kNameRule));
+  const std::string_view rest = scanner.rest();
+  const bool starts_hints = rest.starts_with("~") || rest.starts_with("..");
+  const bool starts_next = rest.starts_with(",") || rest.starts_with("*") || rest.starts_with("X");
+  return Status::invalid(fmt::format("unexpected {} ({})", in_quotes(rest),
+                                     starts_hints  ? "a range and likely values stand behind ?name and a colon, "
+                                                     "?s:1..512~128; behind a ? alone without one"
+                                     : starts_next ? "an x stands between two of them: 2x3"
+                                                   : kNameRule));
 }
 
 // What the words say, before it is clear what they mean together.
@@ -391,15 +400,18 @@ Status finish_c(Draft& draft) {
 
 Status finish_a_and_b(Draft& draft) {
   Problem& p = draft.problem;
-  const bool has_shapes = draft.has_a && draft.has_b;
-  const bool has_sizes = draft.m && draft.n && draft.k;
-  const bool has_a_shape = draft.has_a || draft.has_b;
-  const bool has_a_size = draft.m || draft.n || draft.k;
-  if (has_shapes && !has_a_size) return Status::ok();
-  if (!has_sizes || has_a_shape) {
-    return Status::invalid(p.op == Operator::kGemm ? "m=, n= and k= are needed"
-                                                   : "either a= and b=, or m=, n= and k= are needed");
+  const std::string_view needed =
+      p.op == Operator::kGemm ? "m=, n= and k= are needed" : "either a= and b=, or m=, n= and k= are needed";
+  const std::pair<std::string_view, bool> shapes[] = {{"a=", draft.has_a}, {"b=", draft.has_b}};
+  const std::pair<std::string_view, bool> sizes[] = {
+      {"m=", draft.m.has_value()}, {"n=", draft.n.has_value()}, {"k=", draft.k.has_value()}};
+  const auto is_given = [](const std::pair<std::string_view, bool>& word) { return word.second; };
+  const bool has_a_shape = std::ranges::any_of(shapes, is_given), has_a_size = std::ranges::any_of(sizes, is_given);
+  if (has_a_shape == has_a_size) return Status::invalid(std::string(needed));
+  for (const auto& [word, given] : has_a_shape ? std::span<const std::pair<std::string_view, bool>>(shapes) : sizes) {
+    if (!given) return Status::invalid(fmt::format("{}; {} is missing", needed, word));
   }
+  if (has_a_shape) return Status::ok();
   p.a.shape = p.trans_a ? Shape{*draft.k, *draft.m} : Shape{*draft.m, *draft.k};
   p.b.shape = p.trans_b ? Shape{*draft.n, *draft.k} : Shape{*draft.k, *draft.n};
   return Status::ok();

@@ -32,6 +32,12 @@ bool has_same_loops(const Schedule& left, const Schedule& right) {
   return left.family == right.family && left.mr == right.mr && left.nr == right.nr && left.lanes == right.lanes;
 }
 
+bool is_bound(const BoundDim& dim, const std::vector<Variant>& variants) {
+  return std::any_of(variants.begin(), variants.end(), [&](const Variant& variant) {
+    return std::find(variant.dims.begin(), variant.dims.end(), dim) != variant.dims.end();
+  });
+}
+
 std::string quoted_names(const std::vector<Dim>& dims, const std::vector<std::string>& names) {
   std::vector<std::string> quoted;
   for (const Dim& dim : dims) quoted.push_back(in_quotes(names[dim_index(dim.name)]));
@@ -93,14 +99,28 @@ Expected<std::vector<Variant>> choose_variants(const CanonicalProblem& canonical
   return variants;
 }
 
+std::vector<UnusedLikelyValue> unused_likely_values(const Problem& problem, const Schedule& general,
+                                                    const std::vector<Variant>& variants) {
+  const std::vector<Dim> bindable = dims_to_bind(problem);
+  std::vector<UnusedLikelyValue> unused;
+  std::set<std::string> seen;
+  for_each_dim(problem, [&](const Dim& dim) {
+    if (dim.is_static() || !seen.insert(dim.name).second) return;
+    const bool may_be_bound = std::find(bindable.begin(), bindable.end(), dim) != bindable.end();
+    for (const int64_t size : dim.likely) {
+      if (is_bound({dim.name, size}, variants)) continue;
+      unused.push_back({{dim.name, size},
+                        general.packs_b ? "one body reads the packed B for every size"
+                        : !may_be_bound ? "a dimension of N, K or a stride has likely values, which count alone"
+                                        : "its body would have the family and register tile of the general one"});
+    }
+  });
+  return unused;
+}
+
 void drop_other_likely_values(Problem& problem, const std::vector<Variant>& variants) {
-  const auto is_bound = [&](const BoundDim& dim) {
-    return std::any_of(variants.begin(), variants.end(), [&](const Variant& variant) {
-      return std::find(variant.dims.begin(), variant.dims.end(), dim) != variant.dims.end();
-    });
-  };
   for_each_dim(problem, [&](Dim& dim) {
-    std::erase_if(dim.likely, [&](int64_t size) { return !is_bound({dim.name, size}); });
+    std::erase_if(dim.likely, [&](int64_t size) { return !is_bound({dim.name, size}, variants); });
   });
 }
 

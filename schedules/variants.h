@@ -32,6 +32,15 @@ struct Variant {
 Expected<std::vector<Variant>> choose_variants(const CanonicalProblem& canonical, const Schedule& general,
                                                const Target& target);
 
+// A likely value that no variant binds, and why.
+struct UnusedLikelyValue {
+  BoundDim dim;
+  std::string reason;
+};
+// `problem` is canonical, with all its likely values.
+std::vector<UnusedLikelyValue> unused_likely_values(const Problem& problem, const Schedule& general,
+                                                    const std::vector<Variant>& variants);
+
 // Leaves `problem` those likely values that a variant binds, so that equal code has one key.
 void drop_other_likely_values(Problem& problem, const std::vector<Variant>& variants);
 

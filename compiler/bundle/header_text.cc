@@ -12,6 +12,7 @@
 #include "compiler/bundle/weights_image.h"
 #include "compiler/compile.h"
 #include "core/problem_string.h"
+#include "core/text.h"
 #include "schedules/variants.h"
 
 namespace gemmc {
@@ -72,19 +73,26 @@ void write_macros(const Artifact& artifact, const LoopForm& form, std::string& o
   }
 }
 
-// " with packed_b = net_w0, e0_bias = net_w1", or nothing.
-std::string weights_text(const Bundle& bundle, const BundleNode& node) {
+// " with a = tensor 'x', packed_b = net_w0, e0_bias = net_w1", or nothing: the weights where they are known, else the
+// node's tensors.
+std::string operands_text(const Bundle& bundle, const BundleNode& node) {
   std::string text;
-  const auto add = [&](const std::string& argument, const std::optional<size_t>& weights) {
-    if (!weights) return;
-    text += fmt::format("{} {} = {}", text.empty() ? " with" : ",", argument, bundle.weights[*weights].symbol);
+  const auto add = [&](const std::string& argument, const std::optional<size_t>& weights, const std::string& tensor) {
+    if (!weights && tensor.empty()) return;
+    text += fmt::format("{} {} = {}", text.empty() ? " with" : ",", argument,
+                        weights ? bundle.weights[*weights].symbol : "tensor " + in_quotes(tensor));
   };
-  add("a", node.weights.a);
-  add("b", node.weights.b);
-  add("packed_b", node.weights.packed_b);
-  add("c", node.weights.c);
-  const KernelArguments arguments = kernel_arguments(bundle.artifacts[node.artifact].problem, node.dims);
-  for (size_t i = 0; i < node.weights.epilogue.size(); ++i) add(arguments.epilogue[i], node.weights.epilogue[i]);
+  const auto input = [&](size_t index) { return index < node.inputs.size() ? node.inputs[index] : ""; };
+  const Artifact& artifact = bundle.artifacts[node.artifact];
+  const bool packs_b = packed_b_bytes(artifact).has_value();
+  add("a", node.weights.a, input(0));
+  add(packs_b ? "packed_b" : "b", packs_b ? node.weights.packed_b : node.weights.b, input(1));
+  if (artifact.problem.c) add("c", node.weights.c, input(2));
+  const KernelArguments arguments = kernel_arguments(artifact.problem, node.dims);
+  for (size_t i = 0; i < node.epilogue.size(); ++i) {
+    const bool is_known = i < node.weights.epilogue.size();
+    add(arguments.epilogue[i], is_known ? node.weights.epilogue[i] : std::nullopt, node.epilogue[i]);
+  }
   return text;
 }
 
@@ -130,7 +138,8 @@ void write_contract(const Bundle& bundle, size_t index, const std::vector<std::s
   for (const BundleNode& node : bundle.nodes) {
     if (node.artifact != index) continue;
     const std::string where = node.graph_path.empty() ? "" : " in " + node.graph_path;
-    comment_line(out, fmt::format("serves:   {} -> {}{}{}", node.name, node.output, where, weights_text(bundle, node)));
+    comment_line(out,
+                 fmt::format("serves:   {} -> {}{}{}", node.name, node.output, where, operands_text(bundle, node)));
   }
   out += " */\n";
 }
@@ -157,6 +166,7 @@ void write_weights(const Bundle& bundle, std::string& out) {
   if (bundle.has_weights_in_file) {
     out += ", in a file: map it, and add the offsets (bytes) to its address. */\n";
     out += fmt::format("#define {}_WEIGHTS_FILE \"{}\"\n", bundle.name, weights_file_name(bundle));
+    out += fmt::format("#define {}_WEIGHTS_BYTES {}\n", bundle.name, weights_image_bytes(bundle.weights));
     const std::vector<uint64_t> offsets = weights_offsets(bundle.weights);
     for (size_t i = 0; i < bundle.weights.size(); ++i) {
       out += fmt::format("#define {}_OFFSET {}\n", bundle.weights[i].symbol, offsets[i]);

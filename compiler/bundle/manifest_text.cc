@@ -64,6 +64,7 @@ Json node_json(const Bundle& bundle, const BundleNode& node) {
           {"symbol", artifact.symbol},
           {"dims", node.dims},
           {"stride_count", kernel_arguments(artifact.problem, node.dims).strides.size()},
+          {"inputs", node.inputs},
           {"a", symbol_json(bundle, node.weights.a)},
           {"b", symbol_json(bundle, node.weights.b)},
           {"packed_b", symbol_json(bundle, node.weights.packed_b)},

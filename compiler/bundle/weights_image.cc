@@ -12,6 +12,10 @@ std::vector<uint64_t> weights_offsets(const std::vector<Weights>& weights) {
   return offsets;
 }
 
+uint64_t weights_image_bytes(const std::vector<Weights>& weights) {
+  return weights.empty() ? 0 : weights_offsets(weights).back() + weights.back().bytes.size();
+}
+
 std::vector<uint8_t> weights_image(const std::vector<Weights>& weights) {
   const std::vector<uint64_t> offsets = weights_offsets(weights);
   std::vector<uint8_t> image;

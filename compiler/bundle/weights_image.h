@@ -10,6 +10,8 @@ namespace gemmc {
 
 // Where each of the weights lies in the file.
 std::vector<uint64_t> weights_offsets(const std::vector<Weights>& weights);
+// Of the whole file.
+uint64_t weights_image_bytes(const std::vector<Weights>& weights);
 std::vector<uint8_t> weights_image(const std::vector<Weights>& weights);
 
 }  // namespace gemmc

@@ -85,9 +85,9 @@ void gemmc_session_free(gemmc_session* session);
 gemmc_status gemmc_session_kernel(gemmc_session* session, const char* description, gemmc_kernel** kernel);
 void gemmc_kernel_release(gemmc_kernel* kernel);
 
-/* Runs the kernel on the calling thread. Checks what the kernel itself checks, that reserved fields are zero, and that
- * Y does not overlap an operand in a way that is not allowed; the message says what is wrong. Any refusal is
- * GEMMC_INVALID_ARGUMENT and leaves Y untouched. */
+/* Runs the kernel on the calling thread. Checks what the kernel itself checks, that no operand with elements is NULL,
+ * that reserved fields are zero, and that Y does not overlap an operand in a way that is not allowed; the message says
+ * what is wrong. Any refusal is GEMMC_INVALID_ARGUMENT and leaves Y untouched. */
 gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const gemmc_call* call);
 /* The functions below answer NULL or 0 for a kernel or an index that is none.
  * The uniform entry itself, for callers that want no indirection. Valid while the kernel is not released. */

@@ -23,8 +23,8 @@ TEST_F(CommandTest, ListShowsEveryNodeAndASummary) {
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(result.err, "");
   EXPECT_TRUE(has(result.out, "fc1  (MatMul)\n")) << result.out;
-  EXPECT_TRUE(has(result.out, "float32 (?batch, 4)\n"));
-  EXPECT_TRUE(has(result.out, "float32 (4, 3)  constant: initializer\n"));
+  EXPECT_TRUE(has(result.out, "float32 (?batch, 4)  x\n"));
+  EXPECT_TRUE(has(result.out, "float32 (4, 3)  w  constant: initializer\n"));
   EXPECT_TRUE(has(result.out, "then     Relu\n"));
   EXPECT_TRUE(has(result.out, "quantized  (MatMulInteger)\n"));
   EXPECT_TRUE(has(result.out, "refused  "));
@@ -241,6 +241,36 @@ TEST_F(CommandTest, RunOperandsOfUnknownRankAndOddLayouts) {
   EXPECT_EQ(values("y.npy", {0, 2}), std::vector<float>{});
 }
 
+TEST_F(CommandTest, RunTakesOperandsOfTheEpilogueByPositionOrName) {
+  const std::string m = array("m.npy", {1, 1}, {1}), two = array("two.npy", {1}, {2}),
+                    five = array("five.npy", {1}, {5});
+  const auto run = [&](const std::string& steps, const std::vector<std::string>& operands) {
+    std::vector<std::string> words = {
+        "run",   "gemm f32 m=1 n=1 k=1 epi=" + steps, "--output", "Y=" + path("y.npy"), "--input", "A=" + m, "--input",
+        "B=" + m};
+    for (const std::string& operand : operands) words.insert(words.end(), {"--input", operand});
+    const ProcessResult result = gemmc(words);
+    return result.status == 0 ? std::to_string(static_cast<int>(values("y.npy", {1, 1})[0])) : result.err;
+  };
+  EXPECT_EQ(run("bias:n:b,scale:n:s", {"e0=" + two, "e1=" + five}), "15");
+  EXPECT_EQ(run("bias:n:b,scale:n:s", {"s=" + five, "b=" + two}), "15");
+  EXPECT_EQ(run("bias:n:x%3Ay", {"x:y=" + two}), "3") << "as it is";
+  EXPECT_EQ(run("bias:n:x%3Ay", {"x%3Ay=" + two}), "3") << "as it is printed";
+  EXPECT_EQ(run("bias:n:e0,scale:n:e1", {"e0=" + two, "e1=" + five}), "15");
+  // Words that may mean two of them.
+  const std::string error = "gemmc: error: --input ";
+  EXPECT_EQ(run("bias:n:e1,scale:n:e0", {"e0=" + two, "e1=" + five}),
+            error + "e0=" + two + ": 'e0' may mean e0 or e1; allowed: another word for it\n");
+  EXPECT_EQ(run("bias:n:x,bias:n:x", {"x=" + two}),
+            error + "x=" + two + ": 'x' may mean e0 or e1; allowed: another word for it\n");
+  EXPECT_EQ(run("bias:n:A", {"A=" + two}).find(error + "A="), 0u);
+  // What is missing or does not fit is named as the problem names it.
+  EXPECT_EQ(run("relu,residual::skip", {}),
+            "gemmc: error: operand e0 of the epilogue (residual 'skip') is not given; needed: an array of float32\n");
+  EXPECT_EQ(run("bias:n:b", {"b=" + array("three.npy", {3}, {1, 2, 3})}),
+            "gemmc: error: operand e0 of the epilogue (bias 'b') has shape (3); allowed: (1)\n");
+}
+
 TEST_F(CommandTest, RunReportsTheVariantsOfItsKernel) {
   const std::string m = array("m.npy", {2, 2}, {1, 2, 3, 4});
   const ProcessResult result = gemmc({"run", "gemm f32 m=?rows n=?cols:~2 k=2", "--input", "A=" + m, "--input",
@@ -271,7 +301,7 @@ TEST_F(CommandTest, RunRefusesArraysThatDoNotFit) {
   EXPECT_EQ(run("matmul f32 a=2x3 b=3x2", {"--input", "A=" + a, "--input", "B=" + path("missing.npy")}).substr(0, 17),
             "1: gemmc: error: ");
   EXPECT_EQ(run("matmul f32 a=2x3 b=3x2", {"--input", "D=" + a}),
-            "2: gemmc: error: --input D=" + a + ": no operand 'D'; allowed: A, B, C");
+            "2: gemmc: error: --input D=" + a + ": no operand 'D'; allowed: A, B");
   EXPECT_EQ(run("matmul f32 a=2x3 b=3x2", {"--input", "A=" + a, "--input", "A=" + a}),
             "2: gemmc: error: --input A=" + a + ": 'A' is given twice");
   EXPECT_EQ(run(model(), {"--input", "A=" + a}).substr(0, 70),

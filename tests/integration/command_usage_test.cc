@@ -48,7 +48,12 @@ TEST_F(CommandUsageTest, UnknownOptionsAreNamed) {
   EXPECT_TRUE(has(failure({"run", p, "-i", "A=a.npy"}), "--input, --output"));
   EXPECT_EQ(failure({"build", p, "-O", "out"}).find("2: gemmc: error: unknown option '-O'; allowed: "), 0u);
   EXPECT_EQ(failure({"list", p, "--nod", "fc1"}).find("2: gemmc: error: unknown option '--nod'; allowed: "), 0u);
-  EXPECT_EQ(failure({"list", p, "second", "third"}).find("2: gemmc: error: unexpected word 'second' ("), 0u);
+  EXPECT_EQ(failure({"list", p, "second", "third"})
+                .find("2: gemmc: error: unexpected word 'second'; a problem string is one word, in quotes ("),
+            0u);
+  EXPECT_EQ(failure({"build", p, "--weights", "-o", "out"})
+                .find("2: gemmc: error: --weights needs a value; found the option -o ("),
+            0u);
   EXPECT_EQ(failure({"--frob"}).find("2: gemmc: error: unknown option '--frob'; allowed: --help, --version "), 0u);
   EXPECT_EQ(failure({"build", p}).find("2: gemmc: error: --output is required"), 0u);
 }

@@ -172,8 +172,29 @@ def test_weights_beside_the_library_are_the_same(tmp_path):
         values = image[beside["offset"] : beside["offset"] + beside["bytes"]]
         assert np.array_equal(values, library.weights(inside["symbol"])), inside
     header = (folder / "small.h").read_text()
+    assert f"#define small_WEIGHTS_BYTES {image.size}\n" in header
     assert '#define small_WEIGHTS_FILE "small_weights.bin"' in header
     assert f"#define small_w1_OFFSET {in_file['weights'][1]['offset']}\n" in header
+
+
+def test_tensors_that_the_host_gives_are_named(tmp_path):
+    folder, manifest = built(tmp_path, "none", "--narrow")
+    nodes = {node["name"]: node for node in manifest["nodes"]}
+    assert nodes["MatMul_p0m"]["inputs"] == ["x", "w0"] and nodes["Gemm_p1"]["inputs"] == ["y0", "w1", "b1"]
+    assert nodes["MatMul_p4"]["inputs"][1] == "q4", "the one that is stored"
+    header = (folder / "small.h").read_text()
+    assert "MatMul_p2m -> y2 with a = tensor 'y1', packed_b = tensor 'w2', e0_bias = tensor 'b2', " in header
+    assert "e1_bias = tensor 'r'" in header
+
+
+def test_build_says_what_it_took_in(tmp_path):
+    model = tmp_path / "small.onnx"
+    small_model(model)
+    programs = Programs(BUILD)
+    arguments = ["build", str(model), "-o", str(tmp_path / "out")]
+    assert "6 of them with nodes behind them, 2 with a narrower B" in programs.gemmc(*arguments, "--fuse", "--narrow")
+    assert "0 of them with nodes behind them, 2 with a narrower B" in programs.gemmc(*arguments, "--narrow")
+    assert "of them" not in programs.gemmc(*arguments)
 
 
 def test_no_weights(tmp_path):

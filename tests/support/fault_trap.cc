@@ -14,7 +14,8 @@ constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
 thread_local sigjmp_buf* return_point = nullptr;
 thread_local Fault last_fault = {};
 
-void on_fault(int signal, siginfo_t* info, void* context) {
+// QEMU 7.2 calls it with a stack that is not aligned as the ABI says.
+__attribute__((force_align_arg_pointer)) void on_fault(int signal, siginfo_t* info, void* context) {
   if (return_point == nullptr) {
     // Not ours: let it happen again with the default, fatal action.
     std::signal(signal, SIG_DFL);

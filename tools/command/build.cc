@@ -60,6 +60,14 @@ std::vector<std::string> epilogue_tensors(const SourceNode& node) {
   return names;
 }
 
+// "" where one is absent or has no name.
+std::vector<std::string> input_tensors(const SourceNode& node) {
+  std::vector<std::string> names;
+  if (!node.node) return names;
+  for (const NodeInput& input : node.node->inputs) names.push_back(input.is_absent ? "" : input.name);
+  return names;
+}
+
 class Builder {
  public:
   Builder(const Source& source, const Target& target, CompileOptions options)
@@ -125,10 +133,10 @@ class Builder {
         const SourceNode& node = source_.nodes[kernel.nodes[j]];
         Expected<NodeWeights> weights = node.node ? weights_.add(*node.node, *artifact) : NodeWeights();
         if (!weights) return weights.status().with_node(node.name);
-        served.emplace_back(
-            kernel.nodes[j],
-            BundleNode{node.name, node.output, print_problem(*node.problem), node.graph_path, bundle.artifacts.size(),
-                       kernel.dim_names[j], node.notes, epilogue_tensors(node), *std::move(weights), node.replaces});
+        served.emplace_back(kernel.nodes[j],
+                            BundleNode{node.name, node.output, print_problem(*node.problem), node.graph_path,
+                                       bundle.artifacts.size(), kernel.dim_names[j], node.notes, input_tensors(node),
+                                       epilogue_tensors(node), *std::move(weights), node.replaces});
       }
       bundle.artifacts.push_back(*std::move(artifact));
     }
@@ -175,6 +183,14 @@ void print_result(const BuildOptions& options, const Target& target, const Bundl
   print_out("target: {}{}\n", target.to_string(), options.kernel.target_is_default() ? " (the default)" : "");
   print_out("built:  {} by {}, {} refused\n", count_text(bundle.nodes.size(), "node"),
             count_text(bundle.artifacts.size(), "kernel"), bundle.refused.size());
+  if (options.kernel.takes_in()) {
+    size_t fused = 0, narrow = 0;
+    for (const BundleNode& node : bundle.nodes) {
+      fused += !node.replaces.empty();
+      narrow += bundle.artifacts[node.artifact].problem.b.storage.has_value();
+    }
+    print_out("        {} of them with nodes behind them, {} with a narrower B\n", fused, narrow);
+  }
   print_out("wrote:  {} into {}: {}.h, lib{}.a, manifest.json and more\n", count_text(files.written.size(), "file"),
             options.directory, bundle.name, bundle.name);
 }

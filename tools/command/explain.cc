@@ -6,6 +6,7 @@
 
 #include "core/problem_string.h"
 #include "schedules/family_table.h"
+#include "schedules/variants.h"
 #include "tools/command/text.h"
 #include "tools/command/verbs.h"
 
@@ -21,6 +22,7 @@ struct ExplainOptions {
 struct Explained {
   KernelPlan plan;
   std::vector<FamilyVerdict> verdicts;
+  std::vector<UnusedLikelyValue> unused;
   Artifact artifact;
   Explanation code;
 };
@@ -53,6 +55,10 @@ void print_text(const SourceNode& node, const ExplainOptions& options, const Exp
     const std::string dims = print_bound_dims(variant.dims, e.plan.canonical.dim_names);
     print_out("variant    {}: {}\n", one_line(dims), variant.schedule);
   }
+  for (const UnusedLikelyValue& value : e.unused) {
+    const std::string dim = print_bound_dims({value.dim}, e.plan.canonical.dim_names);
+    print_out("no variant {}: {}\n", one_line(dim), value.reason);
+  }
   print_out("symbol     {}\n", e.artifact.symbol);
   print_out("object     {} bytes\n", e.artifact.object.size());
   for (const std::string& note : node.notes) print_out("note       {}\n", note);
@@ -78,6 +84,11 @@ void print_as_json(const SourceNode& node, const ExplainOptions& options, const 
   }
   json["schedule"] = e.artifact.schedule;
   json["variants"] = variants_json(e.artifact, e.plan.canonical.dim_names);
+  json["unused_likely"] = Json::array();
+  for (const UnusedLikelyValue& value : e.unused) {
+    const std::string& dim = e.plan.canonical.dim_names[dim_index(value.dim.name)];
+    json["unused_likely"].push_back({{"dim", dim}, {"size", value.dim.size}, {"reason", value.reason}});
+  }
   json["symbol"] = e.artifact.symbol;
   json["bytes"] = e.artifact.object.size();
   json["notes"] = node.notes;
@@ -105,6 +116,8 @@ Status explain(const ExplainOptions& options) {
   Explained explained;
   explained.plan = *std::move(planned);
   explained.verdicts = judge_families(explained.plan.canonical.problem, *target);
+  explained.unused =
+      unused_likely_values(canonical(*node->problem).problem, explained.plan.schedule, explained.plan.variants);
   Expected<Artifact> artifact = compile(explained.plan, &explained.code);
   if (!artifact) return artifact.status().with_node(node_name);
   explained.artifact = *std::move(artifact);

@@ -20,6 +20,7 @@ struct ListOptions {
 
 struct ListedOperand {
   char letter;
+  std::string tensor;  // the input's name; empty: it has none
   std::string dtype;
   std::optional<DType> storage;  // absent: that type
   std::optional<Shape> shape;    // absent: unknown rank
@@ -31,7 +32,7 @@ std::vector<ListedOperand> operands(const SourceNode& from) {
   if (!from.node) {
     const Problem& p = *from.problem;
     const auto add = [&](char letter, const Operand& operand) {
-      result.push_back({letter, std::string(name(p.dtype)), operand.storage,
+      result.push_back({letter, "", std::string(name(p.dtype)), operand.storage,
                         operand.has_known_rank ? std::optional<Shape>(operand.shape) : std::nullopt,
                         operand.is_constant ? "constant" : ""});
     };
@@ -46,7 +47,7 @@ std::vector<ListedOperand> operands(const SourceNode& from) {
     const bool has_origin = i < from.constant_origin.size() && !from.constant_origin[i].empty();
     std::string dtype = input.dtype ? std::string(name(*input.dtype)) : input.foreign_dtype;
     if (dtype.empty()) dtype = from.problem ? std::string(name(from.problem->dtype)) : "type not known";
-    result.push_back({static_cast<char>('A' + i), dtype, input.storage, input.shape,
+    result.push_back({static_cast<char>('A' + i), input.name, dtype, input.storage, input.shape,
                       has_origin          ? from.constant_origin[i]
                       : input.is_constant ? "constant"
                                           : ""});
@@ -68,6 +69,7 @@ Json node_json(const SourceNode& node) {
       for (const Dim& dim : *operand.shape) shape.push_back(dim.is_static() ? Json(dim.size) : Json(dim.name));
     }
     json["inputs"].push_back({{"operand", std::string(1, operand.letter)},
+                              {"tensor", operand.tensor},
                               {"dtype", operand.dtype},
                               {"storage", operand.storage ? Json(name(*operand.storage)) : Json()},
                               {"shape", shape},
@@ -83,7 +85,7 @@ Json node_json(const SourceNode& node) {
   }
   json["narrow"] = Json();
   if (node.narrow) {
-    json["narrow"] = {{"storage", name(node.narrow->storage)}, {"scale", Json()}};
+    json["narrow"] = {{"storage", name(node.narrow->storage)}, {"tensor", node.narrow->tensor}, {"scale", Json()}};
     if (node.narrow->scale_step) json["narrow"]["scale"] = print_epilogue(std::span(&*node.narrow->scale_step, 1));
   }
   json["notes"] = node.notes;
@@ -98,7 +100,10 @@ void print_node(const SourceNode& node) {
     const std::string shape = operand.shape ? shape_text(*operand.shape) : "unknown rank";
     const std::string constant = operand.constant.empty() ? "" : "  constant: " + operand.constant;
     const std::string storage = operand.storage ? fmt::format(" stored as {}", name(*operand.storage)) : "";
-    print_out("  {}        {}{} {}{}\n", operand.letter, operand.dtype, storage, one_line(shape), one_line(constant));
+    const bool is_named = !operand.tensor.empty() && operand.tensor != std::string(1, operand.letter);
+    const std::string tensor = is_named ? "  " + operand.tensor : "";
+    print_out("  {}        {}{} {}{}{}\n", operand.letter, operand.dtype, storage, one_line(shape), one_line(tensor),
+              one_line(constant));
   }
   if (!node.consumers.empty()) print_out("  then     {}\n", one_line(names_text(node.consumers)));
   if (node.fusable && !node.fusable->epilogue.empty()) {
@@ -110,7 +115,7 @@ void print_node(const SourceNode& node) {
   if (node.narrow) {
     const std::string scale =
         node.narrow->scale_step ? ", " + print_epilogue(std::span(&*node.narrow->scale_step, 1)) : "";
-    print_out("  narrow   {}{}\n", name(node.narrow->storage), one_line(scale));
+    print_out("  narrow   {} {}{}\n", name(node.narrow->storage), one_line(node.narrow->tensor), one_line(scale));
   }
   if (!node.refusal.is_ok()) print_out("  refused  {}\n", one_line(node.refusal.message()));
   for (const std::string& note : node.notes) print_out("  note     {}\n", note);

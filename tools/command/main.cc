@@ -67,6 +67,12 @@ void prepare_process() {
 // CLI11 asks for what is missing before it tells what is unknown, and lists unknown words backwards.
 Status parse_failure(const CLI::ParseError& error, const CLI::App& app, const CLI::App* verb) {
   const std::string help = "(gemmc --help shows examples, gemmc VERB --help the options)";
+  for (const CLI::Option* option : verb == nullptr ? std::vector<const CLI::Option*>() : verb->get_options()) {
+    for (const std::string& value : option->results()) {
+      if (!value.starts_with("-") || verb->get_option_no_throw(value) == nullptr) continue;
+      return Status::invalid(fmt::format("{} needs a value; found the option {} {}", option->get_name(), value, help));
+    }
+  }
   const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
   const bool may_hide_unknown = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr ||
                                 dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
@@ -74,7 +80,8 @@ Status parse_failure(const CLI::ParseError& error, const CLI::App& app, const CL
   const auto option = std::find_if(unknown.begin(), unknown.end(),
                                    [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
   if (option == unknown.end())
-    return Status::invalid(fmt::format("unexpected word {} {}", in_quotes(unknown[0]), help));
+    return Status::invalid(
+        fmt::format("unexpected word {}; a problem string is one word, in quotes {}", in_quotes(unknown[0]), help));
   std::vector<std::string> allowed;
   for (const CLI::Option* known : (verb != nullptr ? *verb : app).get_options()) {
     if (known->nonpositional()) allowed.push_back(known->get_name());

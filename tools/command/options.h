@@ -32,6 +32,8 @@ class KernelOptions {
   void add_compilation(CLI::App& app, const std::string& default_target);
 
   Expected<Source> source(ConstantValues values) const;
+  // Whether --fuse or --narrow is given.
+  bool takes_in() const { return fuse_ || narrow_; }
   // One target. More than one, and other threads than one, are refused as not built yet.
   Expected<Target> target() const;
   bool target_is_default() const { return targets_.empty(); }

@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <memory>
+#include <set>
 
 #include "api/invoke.h"
 #include "compiler/npy.h"
 #include "core/problem.h"
+#include "core/problem_string.h"
+#include "core/text.h"
 #include "tools/command/text.h"
 #include "tools/command/verbs.h"
 
@@ -21,38 +23,45 @@ struct RunOptions {
   bool as_json = false;
 };
 
-// The names under which operands are given: A, B, C; those of the epilogue as e0, e1 and, where that is not one of the
-// others, by the name that the step has.
-std::map<std::string, std::string> operand_names(const std::vector<EpilogueStep>& epilogue) {
-  std::map<std::string, std::string> names = {{"A", "A"}, {"B", "B"}, {"C", "C"}};
-  std::vector<std::string> given;
-  for (const size_t step : operand_steps(epilogue)) given.push_back(epilogue[step].name);
-  for (size_t i = 0; i < given.size(); ++i) names.emplace(fmt::format("e{}", i), fmt::format("e{}", i));
-  for (size_t i = 0; i < given.size(); ++i) {
-    if (std::count(given.begin(), given.end(), given[i]) == 1) names.emplace(given[i], fmt::format("e{}", i));
+// The words for a product's operands, and what each may mean: A, B, C; those of the epilogue as e0, e1 and by the name
+// that the step has, as it is or as `gemmc list` prints it.
+std::map<std::string, std::set<std::string>> operand_words(const Problem& problem) {
+  std::map<std::string, std::set<std::string>> words = {{"A", {"A"}}, {"B", {"B"}}};
+  if (problem.c) words["C"] = {"C"};
+  const std::vector<size_t> steps = operand_steps(problem.epilogue);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const std::string position = fmt::format("e{}", i);
+    const std::string& name = problem.epilogue[steps[i]].name;
+    for (const std::string& word : {position, name, print_epilogue_name(name)}) words[word].insert(position);
   }
-  names.erase("");
-  return names;
+  words.erase("");
+  return words;
 }
 
-Expected<std::map<std::string, Tensor>> read_inputs(const std::vector<std::string>& words,
-                                                    const std::vector<EpilogueStep>& epilogue) {
-  const Expected<std::map<std::string, std::string>> paths = key_values(words, "--input", Split::kAtFirst);
+Expected<std::map<std::string, Tensor>> read_inputs(const std::vector<std::string>& options, const Problem& problem) {
+  const Expected<std::map<std::string, std::string>> paths = key_values(options, "--input", Split::kAtFirst);
   if (!paths) return paths.status();
-  const std::map<std::string, std::string> names = operand_names(epilogue);
+  const std::map<std::string, std::set<std::string>> words = operand_words(problem);
   std::map<std::string, Tensor> arrays;
-  for (const auto& [operand, path] : *paths) {
-    const auto name = names.find(operand);
-    if (name == names.end()) {
+  for (const auto& [word, path] : *paths) {
+    const auto refuse = [&](const std::string& why) {
+      return Status::invalid(fmt::format("--input {}={}: {}", word, path, why));
+    };
+    const auto found = words.find(word);
+    if (found == words.end()) {
       std::vector<std::string> allowed;
-      for (const auto& [known, position] : names) allowed.push_back(known);
-      return Status::invalid(
-          fmt::format("--input {}={}: no operand '{}'; allowed: {}", operand, path, operand, fmt::join(allowed, ", ")));
+      for (const auto& [known, meanings] : words) allowed.push_back(known);
+      return refuse(fmt::format("no operand {}; allowed: {}", in_quotes(word), fmt::join(allowed, ", ")));
+    }
+    const std::set<std::string>& meanings = found->second;
+    if (meanings.size() > 1) {
+      return refuse(
+          fmt::format("{} may mean {}; allowed: another word for it", in_quotes(word), fmt::join(meanings, " or ")));
     }
     Expected<Tensor> array = read_npy(path);
     if (!array) return array.status();
-    if (!arrays.emplace(name->second, *std::move(array)).second) {
-      return Status::invalid(fmt::format("--input {}={}: '{}' is given twice", operand, path, name->second));
+    if (!arrays.emplace(*meanings.begin(), *std::move(array)).second) {
+      return refuse(fmt::format("'{}' is given twice", *meanings.begin()));
     }
   }
   return arrays;
@@ -91,7 +100,7 @@ Status run(const RunOptions& options) {
   if (!node) return node.status();
   GEMMC_RETURN_IF_ERROR(node->refusal);
   const std::vector<EpilogueStep>& epilogue = node->problem->epilogue;
-  const Expected<std::map<std::string, Tensor>> inputs = read_inputs(options.inputs, epilogue);
+  const Expected<std::map<std::string, Tensor>> inputs = read_inputs(options.inputs, *node->problem);
   if (!inputs) return inputs.status();
   const auto input = [&](const std::string& operand) {
     const auto found = inputs->find(operand);

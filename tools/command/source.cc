@@ -68,6 +68,7 @@ SourceNode from_node(Node node) {
 
 // B in its narrower type, and its scale behind the product.
 void read_as_stored(Node& node, const ModelNode::Narrow& narrow) {
+  node.inputs[1].name = narrow.tensor;
   node.inputs[1].storage = narrow.storage;
   node.inputs[1].data = narrow.values;
   if (!narrow.scale_step) return;

@@ -14,11 +14,37 @@ bool rounds_halves_away() {
   return (result & 0xffff) == 0x6801;
 }
 
-bool reads_past_movddup() {
+// Whether `instruction`, which reads the 8 bytes that it is given, reads more.
+template <typename Instruction>
+bool reads_past_8_bytes(Instruction instruction) {
   GuardedBuffer buffer;
   const uint8_t* const last = buffer.place(8, GuardedBuffer::Side::kEnd, 0);
+  return run_trapping_faults([&] { instruction(last); }).has_value();
+}
+
+bool reads_past_movddup() {
   // Register 16 and above need the EVEX form; nothing else here uses them.
-  return run_trapping_faults([&] { asm volatile("vmovddup (%0), %%xmm16" : : "r"(last) : "memory"); }).has_value();
+  return reads_past_8_bytes([](const uint8_t* at) { asm volatile("vmovddup (%0), %%xmm16" : : "r"(at) : "memory"); });
+}
+
+bool reads_past_cvtdq2pd() {
+  return reads_past_8_bytes([](const uint8_t* at) {
+    asm volatile("cvtdq2pd (%0), %%xmm1" : : "r"(at) : "xmm1", "memory");
+  });
+}
+
+bool saturates_at_half() {
+  const double value = 0x1.8p63;
+  uint64_t result = 0;
+  asm("vcvttsd2usi %1, %0" : "=r"(result) : "m"(value));
+  return result == ~uint64_t{0};
+}
+
+bool misplaces_pextrw() {
+  uint16_t places[4] = {};
+  // One element on: the assembler writes a displacement of 1 for these 2 bytes.
+  asm volatile("vpternlogd $0xff, %%xmm16, %%xmm16, %%xmm16\n\tvpextrw $0, %%xmm16, 2(%0)" : : "r"(places) : "memory");
+  return places[0] != 0 || places[1] != 0xffff;
 }
 
 }  // namespace
@@ -27,13 +53,20 @@ std::string CpuFaults::text() const {
   std::string text;
   if (rounds_halves_away) text += "VCVTPS2PH rounds halves away from 0; ";
   if (reads_past_movddup) text += "VMOVDDUP reads 16 bytes; ";
+  if (reads_past_cvtdq2pd) text += "CVTDQ2PD reads 16 bytes; ";
+  if (saturates_at_half) text += "VCVTTPD2UQQ saturates at 2^63; ";
+  if (misplaces_pextrw) text += "VPEXTRW misplaces what it stores; ";
   return text.empty() ? "none" : text.substr(0, text.size() - 2);
 }
 
 CpuFaults find_cpu_faults(const Target& target) {
   CpuFaults faults;
+  faults.reads_past_cvtdq2pd = reads_past_cvtdq2pd();
   if (target.has(kF16c)) faults.rounds_halves_away = rounds_halves_away();
-  if (target.has(kAvx512)) faults.reads_past_movddup = reads_past_movddup();
+  if (!target.has(kAvx512)) return faults;
+  faults.reads_past_movddup = reads_past_movddup();
+  faults.saturates_at_half = saturates_at_half();
+  faults.misplaces_pextrw = misplaces_pextrw();
   return faults;
 }
 
@@ -47,6 +80,36 @@ bool differ_by_halves_away(const std::vector<uint8_t>& found, const std::vector<
     if (f != r && !(f == r + 1 && r % 2 == 0)) return false;
   }
   return true;
+}
+
+bool differ_by_saturation(const std::vector<uint8_t>& found, const std::vector<uint8_t>& right) {
+  if (found.size() != right.size() || found.size() % 8 != 0) return false;
+  for (size_t i = 0; i < found.size(); i += 8) {
+    uint64_t f, r;
+    std::memcpy(&f, &found[i], sizeof f);
+    std::memcpy(&r, &right[i], sizeof r);
+    if (f != r && !(f == ~uint64_t{0} && r >> 63 == 1)) return false;
+  }
+  return true;
+}
+
+bool has_misplaced_pextrw(const std::vector<uint8_t>& code) {
+  // EVEX.128.66.0F3A.WIG 15 /r ib with a displacement of 8 bits.
+  for (size_t i = 0; i + 5 < code.size(); ++i) {
+    const bool is_pextrw = code[i] == 0x62 && (code[i + 1] & 0x07) == 0x03 && (code[i + 2] & 0x07) == 0x05 &&
+                           (code[i + 3] & 0x60) == 0x00 && code[i + 4] == 0x15;
+    if (is_pextrw && code[i + 5] >> 6 == 1) return true;
+  }
+  return false;
+}
+
+bool is_cvtdq2pd_of_8_bytes(const uint8_t* instruction) {
+  // VEX.128.F3.0F E6 /r, whose prefix has two or three bytes; or F3 0F E6 /r, with or without a REX prefix.
+  const uint8_t* const i = instruction;
+  if (i[0] == 0xc5) return (i[1] & 0x07) == 0x02 && i[2] == 0xe6;
+  if (i[0] == 0xc4) return (i[1] & 0x1f) == 0x01 && (i[2] & 0x07) == 0x02 && i[3] == 0xe6;
+  const uint8_t* const opcode = i + ((i[1] & 0xf0) == 0x40 ? 2 : 1);
+  return i[0] == 0xf3 && opcode[0] == 0x0f && opcode[1] == 0xe6;
 }
 
 bool is_movddup_of_8_bytes(const uint8_t* instruction) {

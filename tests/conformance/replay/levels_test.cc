@@ -123,6 +123,13 @@ size_t count_runs(const std::string& output, const std::string& level, const std
   return all_right;
 }
 
+// What conformance_replay says that it did not run.
+size_t left_out(const std::string& output) {
+  constexpr std::string_view kLine = "left out ";
+  const size_t line = output.find(kLine);
+  return line == std::string::npos ? 0 : std::stoul(output.substr(line + kLine.size()));
+}
+
 // `by`: of "cpu", "qemu", "bochs" those that may be used, in this order; empty: all.
 ProcessResult run_at_level(const std::string& by, const std::string& level, const std::vector<std::string>& command) {
   std::vector<std::string> argv = {RUN_AT_LEVEL};
@@ -158,8 +165,10 @@ TEST_P(LevelsTest, KernelsAreRight) {
   EXPECT_EQ(result.status, 0) << result.out << result.err;
   std::cout << place << ": " << result.out << result.err;
   EXPECT_NE(result.out.find("this CPU has " + level), std::string::npos);
-  // Every kernel in several placements.
-  EXPECT_GE(count_runs(result.out, level, place), 3 * recorder.recording().runs.size());
+  // Every kernel in several placements, but for a few that meet a fault of the CPU.
+  const size_t right = count_runs(result.out, level, place), missing = left_out(result.out);
+  EXPECT_GE(right + missing, 3 * recorder.recording().runs.size());
+  if (conformance_settings().problem.empty()) EXPECT_LE(missing * 20, right);
   // What a place reports is what the program said, not that there was a place.
   EXPECT_EQ(run_at_level(by, level, {CONFORMANCE_REPLAY, "none", "none"}).status, 2);
 }

@@ -64,6 +64,7 @@ Json to_json(const RecordedRun& run) {
   }
   if (run.right_result) json[run.is_same_kernel ? "result" : "right_result"] = *run.right_result;
   if (!run.right_values.empty()) json["right_values"] = to_hex(run.right_values);
+  if (run.has_misplaced_pextrw) json["has_misplaced_pextrw"] = true;
   return json;
 }
 
@@ -96,6 +97,7 @@ RecordedRun run_from(const Json& json) {
   run.is_same_kernel = json.contains("result");
   if (run.is_same_kernel) run.right_result = json.at("result").get<uint64_t>();
   if (json.contains("right_result")) run.right_result = json.at("right_result").get<uint64_t>();
+  run.has_misplaced_pextrw = json.contains("has_misplaced_pextrw");
   if (json.contains("right_values")) run.right_values = from_hex(json.at("right_values").get<std::string>());
   // A field of another name would be a demand that nobody checks.
   if (to_json(run) != json) throw std::runtime_error("unknown or contradicting fields");

@@ -32,8 +32,9 @@ struct RecordedRun {
   // it again, or from a kernel for another CPU.
   std::optional<uint64_t> right_result;
   bool is_same_kernel = false;
-  // That result's elements, only for float16 on a level that this machine lacks: see cpu_faults.h.
+  // That result's elements, only for float16 and uint64 on a level that this machine lacks: see cpu_faults.h.
   std::vector<uint8_t> right_values;
+  bool has_misplaced_pextrw = false;  // see cpu_faults.h
 };
 
 struct Recording {

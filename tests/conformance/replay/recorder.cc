@@ -10,6 +10,7 @@
 #include "core/problem_string.h"
 #include "schedules/family_table.h"
 #include "schedules/heuristic_schedule.h"
+#include "tests/conformance/replay/cpu_faults.h"
 #include "tests/support/aot_library.h"
 #include "tests/support/case_run.h"
 #include "tests/support/process.h"
@@ -72,7 +73,7 @@ void Recorder::add_families(RecordedRun run, const Instance& instance, const std
     const Expected<Session::Result> compiled = host_session_.kernel(instance.problem);
     // A promise that this machine cannot keep, such as order=k without FMA, is the oracle's to judge elsewhere.
     if (compiled) note_result(*compiled, run, instance);
-    if (instance.problem.dtype != DType::kFloat16) run.right_values.clear();
+    if (instance.problem.dtype != DType::kFloat16 && instance.problem.dtype != DType::kUInt64) run.right_values.clear();
   }
   bool is_accepted = false;
   for (const FamilyVerdict& verdict : judge_families(canonical_problem, target)) {
@@ -87,6 +88,7 @@ void Recorder::add_families(RecordedRun run, const Instance& instance, const std
     if (!artifact) continue;
     EXPECT_EQ(artifact->target, target);
     run.symbol = artifact->symbol;
+    run.has_misplaced_pextrw = has_misplaced_pextrw(artifact->object);
     artifacts_.emplace(artifact->symbol, *artifact);
     recording_.runs.push_back(run);
   }

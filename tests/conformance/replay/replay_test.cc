@@ -170,7 +170,32 @@ TEST(CpuFaultsTest, HalvesAwayAreNextToAnEvenNumber) {
   EXPECT_FALSE(differ_by_halves_away({}, right));
 }
 
-TEST(CpuFaultsTest, OnlyOneInstructionMayReadTooMuch) {
+TEST(CpuFaultsTest, SaturationAllowsNothingElse) {
+  const auto bytes = [](const std::vector<uint64_t>& values) {
+    std::vector<uint8_t> result(values.size() * sizeof(uint64_t));
+    std::memcpy(result.data(), values.data(), result.size());
+    return result;
+  };
+  constexpr uint64_t kAll = ~uint64_t{0}, kHalf = uint64_t{1} << 63;
+  EXPECT_TRUE(differ_by_saturation(bytes({7, kHalf}), bytes({7, kHalf})));
+  EXPECT_TRUE(differ_by_saturation(bytes({7, kAll}), bytes({7, kHalf})));
+  EXPECT_FALSE(differ_by_saturation(bytes({7, kAll}), bytes({7, kHalf - 1})));
+  EXPECT_FALSE(differ_by_saturation(bytes({7, kHalf + 1}), bytes({7, kHalf})));
+  EXPECT_FALSE(differ_by_saturation(bytes({7}), bytes({7, kHalf})));
+  EXPECT_FALSE(differ_by_saturation({}, bytes({7})));
+}
+
+TEST(CpuFaultsTest, StoresWithADisplacementAreFound) {
+  const std::vector<uint8_t> displaced = {0x90, 0x62, 0x83, 0x7d, 0x08, 0x15, 0x54, 0x51, 0x01, 0x00};
+  const std::vector<uint8_t> direct = {0x90, 0x62, 0x83, 0x7d, 0x08, 0x15, 0x14, 0x51, 0x00};
+  const std::vector<uint8_t> vex = {0xc4, 0xe3, 0x79, 0x15, 0x4c, 0x7a, 0x02, 0x00};
+  EXPECT_TRUE(has_misplaced_pextrw(displaced));
+  EXPECT_FALSE(has_misplaced_pextrw(direct));
+  EXPECT_FALSE(has_misplaced_pextrw(vex));
+  EXPECT_FALSE(has_misplaced_pextrw({}));
+}
+
+TEST(CpuFaultsTest, OnlyTwoInstructionsMayReadTooMuch) {
   // As `as` writes them, from (%rdi).
   const uint8_t evex_128[] = {0x62, 0xe1, 0xff, 0x08, 0x12, 0x07}, evex_256[] = {0x62, 0xe1, 0xff, 0x28, 0x12, 0x07};
   const uint8_t vmovddup[] = {0xc5, 0xfb, 0x12, 0x07, 0x90, 0x90}, vmovlpd[] = {0x62, 0xe1, 0xfd, 0x00, 0x12, 0x07};
@@ -178,6 +203,14 @@ TEST(CpuFaultsTest, OnlyOneInstructionMayReadTooMuch) {
   EXPECT_FALSE(is_movddup_of_8_bytes(evex_256));
   EXPECT_FALSE(is_movddup_of_8_bytes(vmovddup));
   EXPECT_FALSE(is_movddup_of_8_bytes(vmovlpd));
+  const uint8_t cvtdq2pd[] = {0xf3, 0x0f, 0xe6, 0x0f, 0x90}, with_rex[] = {0xf3, 0x41, 0x0f, 0xe6, 0x0f};
+  const uint8_t cvtpd2dq[] = {0xf2, 0x0f, 0xe6, 0x0f, 0x90}, cvttps2dq[] = {0xf3, 0x0f, 0x5b, 0x0f, 0x90};
+  const uint8_t vex_2[] = {0xc5, 0xfa, 0xe6, 0x0f}, vex_3[] = {0xc4, 0xc1, 0x7a, 0xe6, 0x0f};
+  const uint8_t vex_256[] = {0xc5, 0xfe, 0xe6, 0x0f}, vcvttpd2dq[] = {0xc5, 0xf9, 0xe6, 0x0f};
+  for (const uint8_t* instruction : {cvtdq2pd, with_rex, vex_2, vex_3})
+    EXPECT_TRUE(is_cvtdq2pd_of_8_bytes(instruction));
+  for (const uint8_t* instruction : {cvtpd2dq, cvttps2dq, vex_256, vcvttpd2dq, vmovddup})
+    EXPECT_FALSE(is_cvtdq2pd_of_8_bytes(instruction));
 }
 
 // What the emulated machine must hold.

@@ -245,6 +245,12 @@ TEST(CApi, CallsThatTheKernelRefuses) {
   call.size_bytes = offsetof(gemmc_call, epilogue) - 1;
   EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
   EXPECT_TRUE(error_has("size_bytes is 103; allowed: sizeof(gemmc_call), 112")) << gemmc_last_error();
+  call.size_bytes = sizeof call;
+  const void* const a = call.a;
+  call.a = nullptr;
+  EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_INVALID_ARGUMENT);
+  EXPECT_STREQ(gemmc_last_error(), "a is NULL; allowed: the address of its elements");
+  call.a = a;
   EXPECT_EQ(y, std::vector<float>(4, -1)) << "Y is untouched";
   call.size_bytes = sizeof call + 64;
   EXPECT_EQ(gemmc_kernel_call(kernel.handle, &call), GEMMC_OK) << "a later version's struct";

@@ -34,7 +34,7 @@ std::string refusal(const std::string& text, const Places& places, std::vector<i
   call.c = buffer + places.c;
   call.y = buffer + places.y;
   call.epilogue = epilogue.data();
-  return std::string(check_overlap(form, *loops, call, {kFloat, kFloat}).message());
+  return std::string(check_buffers(form, *loops, call, {kFloat, kFloat}).message());
 }
 
 TEST(Overlap, BuffersOfTheirOwnPass) {
@@ -69,6 +69,32 @@ TEST(Overlap, OfTheEpilogueToo) {
   EXPECT_NE(refusal(problem, {100, 200, 0, 0, {300, 4}}).find("Y overlaps operand e1 of the epilogue"),
             std::string::npos);
   EXPECT_NE(refusal(problem, {100, 200, 0, 0, {0, 300}}).find("Y overlaps operand e0"), std::string::npos);
+}
+
+TEST(Overlap, OperandsWithElementsAreNotNull) {
+  const auto without = [](void (*drop)(gemmc_call & call), std::vector<int64_t> dims) {
+    const LoopForm form = loop_form(canonical(*parse_problem("gemm f32 m=?m n=4 k=?k c=mn epi=bias:n")).problem);
+    float buffer[200] = {};
+    const void* epilogue[] = {buffer};
+    gemmc_call call = {};
+    call.a = call.b = call.c = buffer;
+    call.y = buffer + 100;
+    call.epilogue = epilogue;
+    drop(call);
+    return std::string(check_buffers(form, *resolve(form, dims, {}), call, {kFloat, kFloat}).message());
+  };
+  const auto allowed = [](const std::string& operand) {
+    return operand + " is NULL; allowed: the address of its elements";
+  };
+  EXPECT_EQ(without([](gemmc_call&) {}, {2, 3}), "");
+  EXPECT_EQ(without([](gemmc_call& call) { call.a = nullptr; }, {2, 3}), allowed("a"));
+  EXPECT_EQ(without([](gemmc_call& call) { call.b = nullptr; }, {2, 3}), allowed("b"));
+  EXPECT_EQ(without([](gemmc_call& call) { call.c = nullptr; }, {2, 3}), allowed("c"));
+  EXPECT_EQ(without([](gemmc_call& call) { call.y = nullptr; }, {2, 3}), allowed("y"));
+  static const void* const none[] = {nullptr};
+  EXPECT_EQ(without([](gemmc_call& call) { call.epilogue = none; }, {2, 3}), allowed("epilogue[0]"));
+  EXPECT_EQ(without([](gemmc_call& call) { call.a = call.b = nullptr; }, {2, 0}), "") << "K = 0";
+  EXPECT_EQ(without([](gemmc_call& call) { call = {}; }, {0, 3}), "") << "an empty Y";
 }
 
 TEST(Overlap, ViewsBetweenEachOthersRowsPass) {

@@ -93,6 +93,24 @@ TEST(Variants, OfTheGeneralFamilyWhereRowsFitTheTile) {
   EXPECT_EQ(found[0].schedule.mr, 1);
 }
 
+TEST(Variants, LikelyValuesWithoutOneHaveAReason) {
+  const auto reasons = [](const std::string& text) {
+    const CanonicalProblem made = canonical_of(text);
+    const Schedule general = *choose_schedule(made.problem, *parse_target("x86-64-v3"));
+    std::string all;
+    for (const auto& [dim, reason] : unused_likely_values(made.problem, general, *choose(made))) {
+      all += print_bound_dims({dim}, made.dim_names) + " " + reason + "\n";
+    }
+    return all;
+  };
+  EXPECT_EQ(reasons("gemm f32 m=?~1~128 n=384 k=1024"),
+            "m=128 its body would have the family and register tile of the general one\n");
+  EXPECT_EQ(reasons("gemm f32 m=?~1 n=384 k=1024 const=b"), "m=1 one body reads the packed B for every size\n");
+  EXPECT_EQ(reasons("gemm f32 m=?~128 n=?~64 k=64"),
+            "m=128 a dimension of N, K or a stride has likely values, which count alone\n");
+  EXPECT_EQ(reasons("gemm f32 m=?m n=?~64 k=64"), "");
+}
+
 TEST(Variants, OnlyValuesThatAreBoundStay) {
   CanonicalProblem made = canonical_of("gemm f32 m=?m n=?~0~64 k=?~8");
   drop_other_likely_values(made.problem, *choose(made));

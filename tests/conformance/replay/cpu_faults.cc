@@ -47,6 +47,19 @@ bool misplaces_pextrw() {
   return places[0] != 0 || places[1] != 0xffff;
 }
 
+// Whether is_explained(found, right) holds for each pair of elements that differ.
+template <typename Element, typename IsExplained>
+bool differ_only_where(const std::vector<uint8_t>& found, const std::vector<uint8_t>& right, IsExplained is_explained) {
+  if (found.size() != right.size() || found.size() % sizeof(Element) != 0) return false;
+  for (size_t i = 0; i < found.size(); i += sizeof(Element)) {
+    Element f, r;
+    std::memcpy(&f, &found[i], sizeof f);
+    std::memcpy(&r, &right[i], sizeof r);
+    if (f != r && !is_explained(f, r)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string CpuFaults::text() const {
@@ -71,26 +84,13 @@ CpuFaults find_cpu_faults(const Target& target) {
 }
 
 bool differ_by_halves_away(const std::vector<uint8_t>& found, const std::vector<uint8_t>& right) {
-  if (found.size() != right.size() || found.size() % 2 != 0) return false;
-  for (size_t i = 0; i < found.size(); i += 2) {
-    uint16_t f, r;
-    std::memcpy(&f, &found[i], sizeof f);
-    std::memcpy(&r, &right[i], sizeof r);
-    // The next number away from 0 has the next bit pattern. What is half-way goes to an even one.
-    if (f != r && !(f == r + 1 && r % 2 == 0)) return false;
-  }
-  return true;
+  // The next number away from 0 has the next bit pattern. What is half-way goes to an even one.
+  return differ_only_where<uint16_t>(found, right, [](uint16_t f, uint16_t r) { return f == r + 1 && r % 2 == 0; });
 }
 
 bool differ_by_saturation(const std::vector<uint8_t>& found, const std::vector<uint8_t>& right) {
-  if (found.size() != right.size() || found.size() % 8 != 0) return false;
-  for (size_t i = 0; i < found.size(); i += 8) {
-    uint64_t f, r;
-    std::memcpy(&f, &found[i], sizeof f);
-    std::memcpy(&r, &right[i], sizeof r);
-    if (f != r && !(f == ~uint64_t{0} && r >> 63 == 1)) return false;
-  }
-  return true;
+  return differ_only_where<uint64_t>(found, right,
+                                     [](uint64_t f, uint64_t r) { return f == ~uint64_t{0} && r >> 63 == 1; });
 }
 
 bool has_misplaced_pextrw(const std::vector<uint8_t>& code) {

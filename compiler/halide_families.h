@@ -22,6 +22,10 @@ struct HalideFunction {
 // See pipelines.h for what the functions do.
 std::vector<HalideFunction> tiled_functions(const Problem& problem, const LoopForm& form, const Schedule& schedule,
                                             const Target& target);
+std::vector<HalideFunction> dots_functions(const Problem& problem, const LoopForm& form, const Schedule& schedule,
+                                           const Target& target);
+std::vector<HalideFunction> rows_functions(const Problem& problem, const LoopForm& form, const Schedule& schedule,
+                                           const Target& target);
 std::vector<HalideFunction> general_functions(const Problem& problem, const LoopForm& form, const Schedule& schedule,
                                               const Target& target);
 

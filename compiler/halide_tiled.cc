@@ -12,6 +12,7 @@
 
 #include "compiler/halide_families.h"
 #include "compiler/halide_numeric.h"
+#include "compiler/halide_tile_column.h"
 #include "compiler/pipelines.h"
 #include "schedules/blocking.h"
 #include "schedules/packed_panels.h"
@@ -56,55 +57,46 @@ std::vector<Columns> split_columns(int n, const Schedule& schedule, int panels) 
   return spans;
 }
 
-void declare_matrix(Halide::OutputImageParam buffer, const MatrixStrides& strides, const Expr& rows, int cols) {
-  buffer.dim(0).set_bounds(0, cols);
-  buffer.dim(1).set_bounds(0, rows);
-  declare_stride(buffer.dim(0), strides.col);
-  declare_stride(buffer.dim(1), strides.row);
-}
-
 struct TiledBuilder {
   const Numeric& numeric;
   Halide::Type summed;  // the accumulators' type
   const Schedule& schedule;
-  int height, k;
-  Halide::Param<int> tiles;
-  Halide::ImageParam a, b;
-  std::vector<AddedOperand> added;
-  Func y;
+  TileColumn column;
   int updates = 0;
 
   // The element of B in row k and column x of a piece of a tile.
   Expr b_element(const Columns& cols, const Expr& x, const Expr& piece, const Expr& row) const {
-    if (!schedule.packs_b) return b(cols.start + piece * cols.width + x, row);
-    return b(cols.start % schedule.nr + x, row, cols.start / schedule.nr + piece);
+    if (!schedule.packs_b) return column.b(cols.start + piece * cols.width + x, row);
+    return column.b(cols.start % schedule.nr + x, row, cols.start / schedule.nr + piece);
   }
 
   // One more update of y: all rows of these columns.
   void add_columns(const Columns& cols) {
     const std::string suffix = std::to_string(updates);
+    const int height = column.height;
     Var x("x"), panel("panel"), r("r"), tile_x("tile_x"), tile_r("tile_r");
     Func acc("acc" + suffix);
-    RDom products(0, k, "k" + suffix);
+    RDom products(0, column.k, "k" + suffix);
     const auto piece = [&](const Expr& tile, const Expr& panel) { return tile * cols.panels + panel; };
     acc(x, panel, r, tile_x, tile_r) = Halide::cast(summed, 0);
     acc(x, panel, r, tile_x, tile_r) =
-        numeric.multiply_add(acc(x, panel, r, tile_x, tile_r), numeric.to_accumulator(a(products, tile_r * height + r)),
+        numeric.multiply_add(acc(x, panel, r, tile_x, tile_r), numeric.to_accumulator(column.a(products, tile_r * height + r)),
                              numeric.b_to_accumulator(b_element(cols, x, piece(tile_x, panel), products)));
 
-    RDom at({{0, cols.width}, {0, cols.panels}, {0, height}, {0, tiles}, {0, cols.count}}, "at" + suffix);
+    RDom at({{0, cols.width}, {0, cols.panels}, {0, height}, {0, column.tiles}, {0, cols.count}}, "at" + suffix);
     const RVar at_x = at[0], at_panel = at[1], at_r = at[2], at_tile_r = at[3], at_tile_x = at[4];
     const Expr out_x = cols.start + piece(at_tile_x, at_panel) * cols.width + at_x, out_r = at_tile_r * height + at_r;
-    y(out_x, out_r) = numeric.finish(acc(at_x, at_panel, at_r, at_tile_x, at_tile_r), elements_at(added, out_x, out_r));
+    column.y(out_x, out_r) = numeric.finish(acc(at_x, at_panel, at_r, at_tile_x, at_tile_r),
+                                            elements_at(column.added, out_x, out_r));
 
     const int vector = std::min(schedule.lanes, cols.width);
     RVar xi("xi"), xo("xo");
-    Halide::Stage store = y.update(updates);
+    Halide::Stage store = column.y.update(updates);
     // Each tile writes its own elements, which Halide cannot see through the arithmetic on RVars.
     store.allow_race_conditions();
     store.split(at_x, xo, xi, vector).reorder(xi, xo, at_panel, at_r, at_tile_r, at_tile_x);
     store.vectorize(xi).unroll(xo).unroll(at_panel).unroll(at_r);
-    acc.compute_at(y, at_tile_r).store_in(Halide::MemoryType::Register);
+    acc.compute_at(column.y, at_tile_r).store_in(Halide::MemoryType::Register);
     for (Halide::Stage stage : {Halide::Stage(acc), acc.update()}) {
       Var vo("vo"), vi("vi");
       stage.split(x, vo, vi, vector, Halide::TailStrategy::RoundUp).vectorize(vi).unroll(vo).unroll(panel).unroll(r);
@@ -119,45 +111,23 @@ struct TiledBuilder {
   }
 
   void declare_packed_b(const PackedPanels& panels) {
-    b.dim(0).set_bounds(0, schedule.nr);
-    b.dim(1).set_bounds(0, k).set_stride(schedule.nr);
-    b.dim(2).set_bounds(0, static_cast<int>(panels.count())).set_stride(schedule.nr * k);
+    const int nr = schedule.nr, k = column.k;
+    column.b.dim(0).set_bounds(0, nr);
+    column.b.dim(1).set_bounds(0, k).set_stride(nr);
+    column.b.dim(2).set_bounds(0, static_cast<int>(panels.count())).set_stride(nr * k);
   }
 };
 
 HalideFunction tiled_function(const Problem& problem, const LoopForm& form, const Schedule& schedule,
                               const Numeric& numeric, int height) {
-  const int n = static_cast<int>(*form.n.static_value());
-  const int k = static_cast<int>(*form.k.static_value());
-  const Halide::Type stored = storage_type(problem.dtype);
-  const Halide::Type stored_b = storage_type(b_dtype(problem));
   TiledBuilder builder{.numeric = numeric,
                        .summed = accumulator_type(problem.dtype),
                        .schedule = schedule,
-                       .height = height,
-                       .k = k,
-                       .tiles = Halide::Param<int>("tiles"),
-                       .a = Halide::ImageParam(stored, 2, "A"),
-                       .b = Halide::ImageParam(stored_b, schedule.packs_b ? 3 : 2, "B"),
-                       .added = added_operands(form, stored),
-                       .y = Func("Y")};
-  Var x("x"), r("r");
-  builder.y(x, r) = Halide::undef(stored);
-  for (const Columns& cols : split_columns(n, schedule, panels_of_tile(schedule, height))) builder.add_columns(cols);
-  const Expr rows = builder.tiles * height;
-  declare_matrix(builder.a, form.a, rows, k);
-  if (schedule.packs_b)
-    builder.declare_packed_b(packed_panels(form, schedule));
-  else
-    declare_matrix(builder.b, form.b, k, n);
-  declare_matrix(builder.y.output_buffer(), form.y, rows, n);
-  std::vector<Halide::Argument> arguments = {builder.a, builder.b};
-  for (const AddedOperand& operand : builder.added) {
-    declare_matrix(operand.buffer, operand.strides, rows, n);
-    arguments.push_back(operand.buffer);
-  }
-  arguments.push_back(builder.tiles);
-  return {fmt::format("tiled_{}", height), arguments, builder.y};
+                       .column = TileColumn(problem, form, height, schedule.packs_b ? 3 : 2)};
+  const int panels = panels_of_tile(schedule, height);
+  for (const Columns& cols : split_columns(builder.column.n, schedule, panels)) builder.add_columns(cols);
+  if (schedule.packs_b) builder.declare_packed_b(packed_panels(form, schedule));
+  return builder.column.function(fmt::format("tiled_{}", height));
 }
 
 }  // namespace

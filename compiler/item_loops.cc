@@ -31,7 +31,7 @@ class ItemLoops {
         k_(sizes.k) {}
 
   // The rows in register tiles, as tile_heights() says, mc rows at most in one call.
-  void emit_tiled(const ItemOperands& item) {
+  void emit_tile_columns(const ItemOperands& item) {
     Value* all_tiles = tiles(m_, schedule_.mr);
     Value* tallest = builder_.CreateUDiv(builder_.CreateSub(builder_.CreateAdd(m_, all_tiles), i64(1)), all_tiles);
     Value* lower = builder_.CreateSub(tallest, i64(1));
@@ -153,7 +153,7 @@ class ItemLoops {
     for (const MatrixValues& added : item.added) arguments.push_back(buffer(added, n_));
     arguments.push_back(tile_count);
     arguments.push_back(buffer(item.y, n_));
-    call(fmt::format("tiled_{}", height), arguments);
+    call(fmt::format("{}_{}", name(schedule_.family), height), arguments);
   }
 
   // One where a stride is so long that an index inside the block could overflow: then the stride no longer matters.
@@ -214,7 +214,7 @@ Value* advance(llvm::IRBuilder<>& builder, Value* base, Value* elements, int64_t
 void emit_item(llvm::Module& module, llvm::IRBuilder<>& builder, const KernelBody& body, const ItemSizes& sizes,
                const ItemOperands& item) {
   ItemLoops loops(module, builder, body, sizes);
-  body.schedule.family == Family::kTiled ? loops.emit_tiled(item) : loops.emit_general_blocks(item);
+  body.schedule.family == Family::kGeneral ? loops.emit_general_blocks(item) : loops.emit_tile_columns(item);
 }
 
 }  // namespace gemmc

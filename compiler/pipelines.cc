@@ -72,6 +72,21 @@ std::string one_message(const Halide::Error& error) {
   return text;
 }
 
+std::vector<HalideFunction> functions_of(const Problem& problem, const LoopForm& form, const Schedule& schedule,
+                                         const Target& target) {
+  switch (schedule.family) {
+    case Family::kDots:
+      return dots_functions(problem, form, schedule, target);
+    case Family::kRows:
+      return rows_functions(problem, form, schedule, target);
+    case Family::kTiled:
+      return tiled_functions(problem, form, schedule, target);
+    case Family::kGeneral:
+      return general_functions(problem, form, schedule, target);
+  }
+  return {};
+}
+
 Pipeline lower(HalideFunction function, const Halide::Target& target, bool with_loop_nest) {
   Halide::Module module = function.output.compile_to_module(function.arguments, function.name, target);
   // External linkage leaves out Halide's argv wrapper and metadata, which would keep the body alive.
@@ -123,11 +138,8 @@ Expected<std::vector<Pipeline>> build_pipelines(const Problem& problem, const Sc
   GEMMC_RETURN_IF_ERROR(check_file_size_limit());
   try {
     const LoopForm form = loop_form(problem);
-    const std::vector<HalideFunction> functions = schedule.family == Family::kTiled
-                                                      ? tiled_functions(problem, form, schedule, target)
-                                                      : general_functions(problem, form, schedule, target);
     std::vector<Pipeline> pipelines;
-    for (const HalideFunction& function : functions) {
+    for (const HalideFunction& function : functions_of(problem, form, schedule, target)) {
       pipelines.push_back(lower(function, halide_target(target), with_loop_nests));
       if (pipelines.back().bitcode.empty())
         return Status::environment("no memory file for the compiler's bitcode (memfd_create)");

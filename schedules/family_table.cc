@@ -26,7 +26,8 @@ struct OperandSpan {
   std::optional<int64_t> row_stride, col_stride;
 };
 
-Refusal refuse_tiled(const Problem& problem, const Target&) {
+// What all families but kGeneral cannot take: sizes and strides that are not known, or beyond 32-bit indices.
+Refusal refuse_tile_columns(const Problem& problem) {
   const LoopForm form = loop_form(problem);
   const auto m = form.m.static_value(), n = form.n.static_value(), k = form.k.static_value();
   if (!n || !k) return "N or K is known only at the call";
@@ -37,9 +38,6 @@ Refusal refuse_tiled(const Problem& problem, const Target&) {
   }
   const auto bytes = static_cast<__int128>(size_bytes(problem.dtype));
   const int64_t rows = std::min<int64_t>(m.value_or(kMostTiledRows), kMostTiledRows);
-  if (size_bytes(problem.dtype) == 2)
-    return fmt::format("{} operands are converted while they are packed", name(problem.dtype));
-
   const MatrixStrides zero{{-1, SizeExpr::fixed(0)}, {-1, SizeExpr::fixed(0)}};
   const MatrixStrides c = form.has_c ? form.c : zero;
   const OperandSpan spans[] = {
@@ -58,17 +56,81 @@ Refusal refuse_tiled(const Problem& problem, const Target&) {
       return fmt::format("{} rows of {} span more than {} bytes", span.rows, span.operand, kLargestTiledOperandBytes);
     }
   }
+  return std::nullopt;
+}
+
+Refusal refuse_dots(const Problem& problem, const Target&) {
+  if (Refusal refusal = refuse_tile_columns(problem)) return refusal;
+  const LoopForm form = loop_form(problem);
+  if (const int64_t k = *form.k.static_value(); k < kFewestLanes) return fmt::format("K={} makes no vector", k);
+  if (form.a.col.static_value() != 1) return "A's neighbours along K are not neighbours in memory";
+  if (form.b.row.static_value() != 1) return "B's neighbours along K are not neighbours in memory";
+  return std::nullopt;
+}
+
+// More rows than these earn back that the general family packs B by transposing it.
+constexpr int64_t kMostDotsRows = 8;
+
+Refusal demur_dots(const Problem& problem, const Target& target) {
+  const LoopForm form = loop_form(problem);
+  const int64_t n = *form.n.static_value(), k = *form.k.static_value();
+  const int lanes = accumulator_lanes(problem.dtype, target);
+  if (k < 2 * lanes) return fmt::format("K={} is less than two vectors of {}", k, lanes);
+  if (n == 1) return std::nullopt;
+  if (problem.b.is_constant && n >= lanes) return "a constant B is packed once, in panels of columns";
+  const std::optional<int64_t> m = form.m.static_value();
+  if (m && *m <= kMostDotsRows) return std::nullopt;
+  return fmt::format("more than {} rows {} by: packing B pays", kMostDotsRows, m ? "pass" : "may pass");
+}
+
+// What the families cannot take that load and store vectors of rows of B, C and Y.
+Refusal refuse_column_strides(const LoopForm& form) {
+  if (form.n.static_value() == 1) return std::nullopt;
+  if (form.y.col.static_value() != 1) return "Y's columns are not neighbours in memory";
+  const std::optional<int64_t> c_col = form.has_c ? form.c.col.static_value() : 0;
+  if (c_col != 1 && c_col != 0) return "C's columns are not neighbours in memory";
+  return std::nullopt;
+}
+
+Refusal refuse_rows(const Problem& problem, const Target&) {
+  if (Refusal refusal = refuse_tile_columns(problem)) return refusal;
+  const LoopForm form = loop_form(problem);
+  if (!reads_b_in_place(form)) return "B's columns are not neighbours in memory";
+  return refuse_column_strides(form);
+}
+
+// More rows than these are not worth their sums' way through the cache for each group of rows of B.
+constexpr int64_t kMostRowsRows = 4;
+// What is in the L1 cache has no need to be read in order.
+constexpr int64_t kFewestRowsBytes = 40 * 1024;
+
+Refusal demur_rows(const Problem& problem, const Target& target) {
+  const LoopForm form = loop_form(problem);
+  const int64_t n = *form.n.static_value(), k = *form.k.static_value();
+  const int lanes = accumulator_lanes(problem.dtype, target);
+  if (n < 4 * lanes) return fmt::format("N={} is less than four vectors of {}", n, lanes);
+  if (problem.b.is_constant) return "a constant B is packed once, in panels of columns";
+  const auto bytes = static_cast<int64_t>(size_bytes(b_dtype(problem)));
+  if (n * k * bytes <= kFewestRowsBytes) return fmt::format("{} bytes of B are in the cache", n * k * bytes);
+  const std::optional<int64_t> m = form.m.static_value();
+  if (m && *m <= kMostRowsRows) return std::nullopt;
+  return fmt::format("more than {} rows {} by", kMostRowsRows, m ? "pass" : "may pass");
+}
+
+Refusal refuse_tiled(const Problem& problem, const Target&) {
+  if (Refusal refusal = refuse_tile_columns(problem)) return refusal;
+  const LoopForm form = loop_form(problem);
+  const int64_t n = *form.n.static_value(), k = *form.k.static_value();
+  if (size_bytes(problem.dtype) == 2)
+    return fmt::format("{} operands are converted while they are packed", name(problem.dtype));
   if (!problem.b.is_constant && !reads_b_in_place(form)) {
     return "B's columns are not neighbours in memory: it must be packed, which needs a constant B";
   }
-  if (problem.b.is_constant && (__int128{*n} + kMostPanelColumns) * *k * bytes > kLargestTiledOperandBytes) {
+  const auto bytes = static_cast<__int128>(size_bytes(problem.dtype));
+  if (problem.b.is_constant && (__int128{n} + kMostPanelColumns) * k * bytes > kLargestTiledOperandBytes) {
     return fmt::format("B packed has more than {} bytes", kLargestTiledOperandBytes);
   }
-  if (form.y.col.static_value() != 1 && *n > 1) return "Y's columns are not neighbours in memory";
-  if (const auto c_col = c.col.static_value(); c_col != 1 && c_col != 0 && *n > 1) {
-    return "C's columns are not neighbours in memory";
-  }
-  return std::nullopt;
+  return refuse_column_strides(form);
 }
 
 // Above this K the unpacked rows of B that one column of tiles walks through, one page or cache set apart, are no
@@ -100,6 +162,8 @@ struct FamilyRow {
 };
 
 constexpr FamilyRow kFamilies[] = {
+    {Family::kDots, false, refuse_dots, demur_dots},
+    {Family::kRows, true, refuse_rows, demur_rows},
     {Family::kTiled, true, refuse_tiled, demur_tiled},
     {Family::kGeneral, true, never, never},
 };
@@ -127,6 +191,10 @@ std::vector<FamilyVerdict> judge_families(const Problem& problem, const Target& 
 std::optional<std::string> refuse_schedule(const Schedule& schedule, const Problem& problem, const Target& target) {
   for (const FamilyVerdict& verdict : judge_families(problem, target)) {
     if (verdict.family == schedule.family && verdict.refusal) return verdict.refusal;
+  }
+  const std::optional<int64_t> k = loop_form(problem).k.static_value();
+  if (schedule.family == Family::kDots && schedule.lanes > *k) {
+    return fmt::format("lanes {} are more than K={}", schedule.lanes, *k);
   }
   if (schedule.packs_b && !problem.b.is_constant) return "pack=b needs a B that is a constant matrix, all known";
   if (schedule.family == Family::kTiled && !schedule.packs_b && !reads_b_in_place(loop_form(problem))) {

@@ -60,6 +60,37 @@ void size_general_blocks(const Problem& problem, int accumulator_bytes, Schedule
   schedule.mc = std::max(rows / schedule.mr, 1) * schedule.mr;
 }
 
+// As many elements at once as registers allow, with what is left for the operands; more products side by side where the
+// elements are few, because a multiply-add has to wait for the one before it in its own sum.
+void size_dots(const LoopForm& form, const RegisterTile& tile, Schedule& schedule) {
+  constexpr int kTallest = 4, kMostColumns = 8, kFewestSums = 8;
+  const int sums = tile.mr * tile.vectors;
+  const int64_t n = *form.n.static_value(), k = *form.k.static_value();
+  while (schedule.lanes > k) schedule.lanes /= 2;
+  const int most_rows = n == 1 ? kMostColumns : kTallest;
+  const std::optional<int64_t> m = form.m.static_value();
+  schedule.mr = m ? static_cast<int>(split_evenly(*m, most_rows)) : most_rows;
+  schedule.nr = static_cast<int>(std::min<int64_t>({n, kMostColumns, sums / schedule.mr}));
+  const int64_t side_by_side = std::max(1, kFewestSums / (schedule.mr * schedule.nr));
+  schedule.kr = static_cast<int>(std::min(side_by_side, k / schedule.lanes));
+  schedule.mc = kMostTiledRows / schedule.mr * schedule.mr;
+}
+
+// The elements of A that a group of rows of B meets stay in registers, beside a vector of sums and one of B.
+void size_rows(const LoopForm& form, const RegisterTile& tile, int accumulator_bytes, Schedule& schedule) {
+  constexpr int kTallest = 4, kMostRowsOfB = 8, kVectors = 2;
+  const int in_registers = tile.mr * tile.vectors * 5 / 6;
+  const std::optional<int64_t> m = form.m.static_value();
+  schedule.mr = m ? static_cast<int>(split_evenly(*m, kTallest)) : kTallest;
+  const int64_t k = *form.k.static_value();
+  schedule.kr = static_cast<int>(std::clamp<int64_t>(in_registers / schedule.mr, 1, std::min<int64_t>(k, kMostRowsOfB)));
+  schedule.nr = kVectors * schedule.lanes;
+  const int64_t widest = kRowSumsBytes / accumulator_bytes / schedule.mr;
+  const int64_t columns = std::min(*form.n.static_value(), widest);
+  schedule.nc = static_cast<int>(std::max<int64_t>(columns / schedule.nr, 1)) * schedule.nr;
+  schedule.mc = kMostTiledRows / schedule.mr * schedule.mr;
+}
+
 }  // namespace
 
 RegisterTile register_tile(DType dtype, const Target& target) {
@@ -70,11 +101,14 @@ RegisterTile register_tile(DType dtype, const Target& target) {
   return is_float && target.has(kFma) ? RegisterTile{6, 2} : RegisterTile{4, 2};
 }
 
+int accumulator_lanes(DType dtype, const Target& target) {
+  return target.vector_bytes() / static_cast<int>(size_bytes(accumulator(dtype)));
+}
+
 Schedule heuristic_schedule(Family family, const Problem& problem, const Target& target) {
-  const DType accumulator_type = accumulator(problem.dtype);
-  const int bytes = static_cast<int>(size_bytes(accumulator_type));
+  const int bytes = static_cast<int>(size_bytes(accumulator(problem.dtype)));
   const RegisterTile tile = register_tile(problem.dtype, target);
-  Schedule schedule{.family = family, .mr = tile.mr, .lanes = target.vector_bytes() / bytes};
+  Schedule schedule{.family = family, .mr = tile.mr, .lanes = accumulator_lanes(problem.dtype, target)};
   schedule.nr = tile.vectors * schedule.lanes;
   if (family == Family::kTiled) {
     const LoopForm form = loop_form(problem);
@@ -89,6 +123,8 @@ Schedule heuristic_schedule(Family family, const Problem& problem, const Target&
     const int64_t tiles = std::clamp<int64_t>(kBlockBytes / row_bytes, schedule.mr, kMostTiledRows) / schedule.mr;
     schedule.mc = static_cast<int>(tiles) * schedule.mr;
   }
+  if (family == Family::kDots) size_dots(loop_form(problem), tile, schedule);
+  if (family == Family::kRows) size_rows(loop_form(problem), tile, bytes, schedule);
   if (family == Family::kGeneral) size_general_blocks(problem, bytes, schedule);
   return schedule;
 }

@@ -18,6 +18,8 @@ struct RegisterTile {
 // Accumulators, one broadcast of A and the vectors of a row of B must fit the registers; a product that is not fused
 // needs one more, and a 64-bit integer product without AVX-512's vpmullq several.
 RegisterTile register_tile(DType dtype, const Target& target);
+// Of one vector.
+int accumulator_lanes(DType dtype, const Target& target);
 
 // The default schedule of a family that does not refuse the problem, which is canonical.
 Schedule heuristic_schedule(Family family, const Problem& problem, const Target& target);

@@ -1,6 +1,7 @@
 #include "schedules/schedule.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
 #include <span>
@@ -16,18 +17,59 @@ struct Field {
   std::string_view key;
   int Schedule::*member;
 };
-constexpr Field kFields[] = {{"mr", &Schedule::mr}, {"nr", &Schedule::nr}, {"lanes", &Schedule::lanes},
-                             {"mc", &Schedule::mc}, {"nc", &Schedule::nc}, {"kc", &Schedule::kc}};
-constexpr size_t kTiledFieldCount = 4;
+constexpr Field kDotsFields[] = {{"mr", &Schedule::mr},
+                                 {"nr", &Schedule::nr},
+                                 {"lanes", &Schedule::lanes},
+                                 {"mc", &Schedule::mc},
+                                 {"kr", &Schedule::kr}};
+constexpr Field kGeneralFields[] = {{"mr", &Schedule::mr}, {"nr", &Schedule::nr}, {"lanes", &Schedule::lanes},
+                                    {"mc", &Schedule::mc}, {"nc", &Schedule::nc}, {"kc", &Schedule::kc}};
+constexpr Field kRowsFields[] = {{"mr", &Schedule::mr}, {"nr", &Schedule::nr}, {"lanes", &Schedule::lanes},
+                                 {"mc", &Schedule::mc}, {"nc", &Schedule::nc}, {"kr", &Schedule::kr}};
+constexpr std::span kTiledFields = std::span(kGeneralFields).first(4);
 constexpr std::string_view kPacksB = "pack=b";  // the one word that may be left out
 
 std::span<const Field> fields_of(Family family) {
-  return family == Family::kGeneral ? std::span(kFields) : std::span(kFields).first(kTiledFieldCount);
+  switch (family) {
+    case Family::kDots:
+      return kDotsFields;
+    case Family::kRows:
+      return kRowsFields;
+    case Family::kTiled:
+      return kTiledFields;
+    case Family::kGeneral:
+      return kGeneralFields;
+  }
+  return {};
 }
 
 }  // namespace
 
-std::string_view name(Family family) { return family == Family::kTiled ? "tiled" : "general"; }
+std::string_view name(Family family) {
+  switch (family) {
+    case Family::kDots:
+      return "dots";
+    case Family::kRows:
+      return "rows";
+    case Family::kTiled:
+      return "tiled";
+    case Family::kGeneral:
+      return "general";
+  }
+  return "";
+}
+
+std::optional<Family> parse_family(std::string_view text) {
+  for (Family family : kAllFamilies)
+    if (name(family) == text) return family;
+  return std::nullopt;
+}
+
+std::string family_names() {
+  std::vector<std::string_view> names;
+  for (Family family : kAllFamilies) names.push_back(name(family));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 std::string print_schedule(const Schedule& schedule) {
   std::string line(name(schedule.family));
@@ -39,14 +81,14 @@ std::string print_schedule(const Schedule& schedule) {
 
 Expected<Schedule> parse_schedule(std::string_view line) {
   const std::vector<std::string_view> words = split_words(line);
-  if (words.empty()) return Status::invalid("schedule is empty; allowed: a family, tiled or general, and its fields");
-  Schedule schedule;
-  if (words[0] == name(Family::kTiled))
-    schedule.family = Family::kTiled;
-  else if (words[0] == name(Family::kGeneral))
-    schedule.family = Family::kGeneral;
-  else
-    return Status::invalid(fmt::format("schedule family '{}' is not known; allowed: tiled, general", words[0]));
+  if (words.empty()) {
+    return Status::invalid(fmt::format("schedule is empty; allowed: a family ({}) and its fields", family_names()));
+  }
+  const std::optional<Family> family = parse_family(words[0]);
+  if (!family) {
+    return Status::invalid(fmt::format("schedule family '{}' is not known; allowed: {}", words[0], family_names()));
+  }
+  Schedule schedule{.family = *family};
 
   const std::span<const Field> fields = fields_of(schedule.family);
   std::vector<bool> seen(fields.size(), false);
@@ -84,19 +126,34 @@ Status validate(const Schedule& s, DType dtype, const Target& target) {
   };
   const int accumulator_bytes = static_cast<int>(size_bytes(accumulator(dtype)));
   const int widest = target.vector_bytes() / accumulator_bytes;
-  if (s.lanes < 2 || s.lanes > widest || (s.lanes & (s.lanes - 1)) != 0) {
-    return refuse("lanes", s.lanes, fmt::format("a power of two from 2 to {}", widest));
+  if (s.lanes < kFewestLanes || s.lanes > widest || (s.lanes & (s.lanes - 1)) != 0) {
+    return refuse("lanes", s.lanes, fmt::format("a power of two from {} to {}", kFewestLanes, widest));
   }
-  if (s.nr < s.lanes || s.nr % s.lanes != 0) return refuse("nr", s.nr, fmt::format("a multiple of lanes {}", s.lanes));
-  const int64_t registers = static_cast<int64_t>(s.mr) * (s.nr / s.lanes);
+  const bool is_dots = s.family == Family::kDots;
+  if (!is_dots && (s.nr < s.lanes || s.nr % s.lanes != 0)) {
+    return refuse("nr", s.nr, fmt::format("a multiple of lanes {}", s.lanes));
+  }
+  const int64_t vectors_of_row = is_dots ? int64_t{s.nr} * s.kr : s.nr / s.lanes;
+  if (vectors_of_row > target.vector_registers()) {
+    return refuse("vectors in a row of the tile", vectors_of_row, fmt::format("up to {}", target.vector_registers()));
+  }
+  if (s.family == Family::kRows && s.kr > target.vector_registers()) {
+    return refuse("kr", s.kr, fmt::format("up to {}", target.vector_registers()));
+  }
+  const int64_t registers = int64_t{s.mr} * vectors_of_row;
   if (s.mr < 1 || registers >= target.vector_registers()) {
     return refuse("accumulators", registers, fmt::format("1 to {}", target.vector_registers() - 1));
   }
   if (s.mc < s.mr || s.mc % s.mr != 0) return refuse("mc", s.mc, fmt::format("a multiple of mr {}", s.mr));
-  if (s.family == Family::kTiled) {
-    return s.mc <= kMostTiledRows ? Status::ok() : refuse("mc", s.mc, fmt::format("up to {}", kMostTiledRows));
+  if (s.family != Family::kGeneral && s.mc > kMostTiledRows) {
+    return refuse("mc", s.mc, fmt::format("up to {}", kMostTiledRows));
   }
+  if (s.family == Family::kDots || s.family == Family::kTiled) return Status::ok();
   if (s.nc < s.nr || s.nc % s.nr != 0) return refuse("nc", s.nc, fmt::format("a multiple of nr {}", s.nr));
+  if (s.family == Family::kRows) {
+    const int64_t bytes = int64_t{s.mr} * s.nc * accumulator_bytes;
+    return bytes <= kRowSumsBytes ? Status::ok() : refuse("sums of bytes", bytes, fmt::format("up to {}", kRowSumsBytes));
+  }
   if (s.kc < 1) return refuse("kc", s.kc, "1 and more");
   const int64_t mc = s.mc, nc = s.nc, kc = s.kc;
   if (mc > kStackBudgetBytes || nc > kStackBudgetBytes || kc > kStackBudgetBytes) {

@@ -4,6 +4,7 @@
 // manifests and (later) databases as its line of text; never Halide code.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,33 +15,45 @@
 namespace gemmc {
 
 enum class Family {
+  kDots,     // N, K and strides static, A and B contiguous along K: vectors of products, added up at the end
+  kRows,     // N, K and strides static: groups of rows of B, one after the other, added to rows of sums in the cache
   kTiled,    // N, K and strides static; accumulators in registers over all of K; operands read in place
   kGeneral,  // any problem: blocks are packed, sizes and strides may be run-time
 };
+constexpr int kFewestLanes = 2;
+constexpr Family kAllFamilies[] = {Family::kDots, Family::kRows, Family::kTiled, Family::kGeneral};
 
 struct Schedule {
   Family family = Family::kGeneral;
   int mr = 0;     // rows of the register tile
-  int nr = 0;     // columns of the register tile, a multiple of `lanes`
+  int nr = 0;     // columns of the register tile, a multiple of `lanes` but in kDots; in kRows, of an unrolled turn
   int lanes = 0;  // elements of the accumulator type in one vector
   int mc = 0;     // rows of a block, a multiple of mr: B is read once for each
-  // Blocks of kGeneral, nc columns (a multiple of nr) and kc products; 0 in kTiled.
-  int nc = 0;
-  int kc = 0;
+  int nc = 0;  // columns of a block of kGeneral and kRows, a multiple of nr; 0 in the others
+  int kc = 0;  // products of a block of kGeneral; 0 in the others
+  // kDots: sums of `lanes` products side by side for each element of the tile; kRows: rows of B; 0 in the others.
+  int kr = 0;
   bool packs_b = false;  // kTiled, of a constant B: reads it in panels of nr columns, see schedules/packed_panels.h
 
   bool operator==(const Schedule&) const = default;
 };
 
 std::string_view name(Family family);
-// "tiled mr=6 nr=16 lanes=8 mc=96 pack=b", "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=64"; parse(print(s)) == s.
+// "dots, tiled, general"
+std::string family_names();
+// "tiled mr=6 nr=16 lanes=8 mc=96 pack=b", "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=64",
+// "dots mr=1 nr=8 lanes=8 mc=64 kr=1", "rows mr=1 nr=16 lanes=8 mc=64 nc=1024 kr=8"; parse(print(s)) == s.
 std::string print_schedule(const Schedule& schedule);
 Expected<Schedule> parse_schedule(std::string_view line);
-// The most rows of a block of kTiled: its operands' spans must fit 32-bit indices.
+// By its name().
+std::optional<Family> parse_family(std::string_view text);
+// The most rows of a block of all families but kGeneral: its operands' spans must fit 32-bit indices.
 constexpr int kMostTiledRows = 4096;
 // The general family keeps its packed blocks and accumulators on the stack of the calling thread. Small enough for the
 // 128 KiB thread stacks of musl together with the caller's frames.
 constexpr int kStackBudgetBytes = 112 * 1024;
+// What the sums of kRows may have of it: they are to stay in the L1 cache.
+constexpr int kRowSumsBytes = 16 * 1024;
 // Whether the tile fits the target's registers and vectors, and the blocks the stack budget of the general family.
 Status validate(const Schedule& schedule, DType dtype, const Target& target);
 

@@ -1,5 +1,7 @@
 #include "tests/conformance/families.h"
 
+#include <set>
+
 #include "core/problem.h"
 #include "core/problem_string.h"
 #include "schedules/family_table.h"
@@ -8,23 +10,17 @@
 
 namespace gemmc::testing {
 
-std::optional<Family> parse_family(std::string_view text) {
-  for (const Family family : kAllFamilies) {
-    if (text == name(family)) return family;
-  }
-  return std::nullopt;
-}
-
 std::vector<Family> families_for(DType dtype, const Target& target) {
-  Problem problem = value_or_throw(parse_problem("gemm f32 m=8 n=8 k=8"));
-  problem.dtype = dtype;
-  const std::string& only = conformance_settings().family;
-  std::vector<Family> families;
-  for (const FamilyVerdict& verdict : judge_families(canonical(problem).problem, target)) {
-    if (verdict.refusal || (!only.empty() && only != name(verdict.family))) continue;
-    families.push_back(verdict.family);
+  std::set<Family> families;
+  for (const char* text : {"gemm f32 m=8 n=8 k=8", "gemm f32 m=8 n=8 k=8 tb"}) {
+    Problem problem = value_or_throw(parse_problem(text));
+    problem.dtype = dtype;
+    const std::string& only = conformance_settings().family;
+    for (const FamilyVerdict& verdict : judge_families(canonical(problem).problem, target)) {
+      if (!verdict.refusal && (only.empty() || only == name(verdict.family))) families.insert(verdict.family);
+    }
   }
-  return families;
+  return {families.begin(), families.end()};
 }
 
 }  // namespace gemmc::testing

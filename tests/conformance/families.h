@@ -1,8 +1,6 @@
 // The kernel families as conformance programs go through them.
 #pragma once
 
-#include <optional>
-#include <string_view>
 #include <vector>
 
 #include "core/dtype.h"
@@ -11,12 +9,7 @@
 
 namespace gemmc::testing {
 
-constexpr Family kAllFamilies[] = {Family::kTiled, Family::kGeneral};
-
-// By its name().
-std::optional<Family> parse_family(std::string_view text);
-
-// Those that take products of the type on the target at all, which are those that take a plain, static one; of these
+// Those that take products of the type on the target at all, which are those that take a plain, static one, B as it is or transposed; of these
 // only the one of --family, where that was given.
 std::vector<Family> families_for(DType dtype, const Target& target);
 

@@ -49,8 +49,8 @@ Refusal read_argument(const std::string& name, const std::string& value, Conform
   if (name == "--effort") return read_number(name, value, 1, kMostEffort, settings.effort);
   if (name == "--target") return read_word(name, value, all_levels(), settings.target);
   if (name == "--family") {
-    const std::vector<std::string> families = {std::string(gemmc::name(Family::kTiled)),
-                                               std::string(gemmc::name(Family::kGeneral))};
+    std::vector<std::string> families;
+    for (Family family : kAllFamilies) families.emplace_back(gemmc::name(family));
     return read_word(name, value, families, settings.family);
   }
   const std::map<std::string, std::string*> texts = {{"--problem", &settings.problem},

@@ -419,10 +419,15 @@ Schedule random_schedule(const Problem& problem, const Target& target, Random& r
     schedule.lanes = random.pick({2, 4, 8, 16});
     // Mostly small tiles, whose unrolled code compiles several times as fast.
     const bool is_large = random.one_in(4);
-    schedule.nr = schedule.lanes * static_cast<int>(random.between(1, is_large ? 4 : 2));
+    schedule.nr = static_cast<int>(random.between(1, is_large ? 4 : 2));
+    if (schedule.family != Family::kDots) schedule.nr *= schedule.lanes;
+    if (schedule.family == Family::kDots || schedule.family == Family::kRows) {
+      schedule.kr = static_cast<int>(random.between(1, 4));
+    }
     schedule.mr = static_cast<int>(random.between(1, is_large ? 8 : 4));
     schedule.mc = schedule.mr * static_cast<int>(random.between(1, 12));
     schedule.packs_b = schedule.family == Family::kTiled && canonical_problem.b.is_constant && random.one_in(2);
+    if (schedule.family == Family::kRows) schedule.nc = schedule.nr * static_cast<int>(random.between(1, 6));
     if (schedule.family == Family::kGeneral) {
       schedule.nc = schedule.nr * static_cast<int>(random.between(1, 6));
       schedule.kc = static_cast<int>(random.between(1, 70));

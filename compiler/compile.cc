@@ -30,8 +30,8 @@ std::string loop_nests(const std::vector<KernelBody>& bodies, const std::vector<
   std::string text;
   for (const KernelBody& body : bodies) {
     constexpr size_t kLongestTitle = 200;
-    if (!body.dims.empty()) {
-      text += fmt::format("// variant {}\n", one_line(print_bound_dims(body.dims, dim_names), kLongestTitle));
+    if (!body.when.is_general()) {
+      text += fmt::format("// variant {}\n", one_line(print_condition(body.when, dim_names), kLongestTitle));
     }
     for (const Pipeline& pipeline : body.pipelines) text += pipeline.loop_nest;
   }
@@ -41,15 +41,15 @@ std::string loop_nests(const std::vector<KernelBody>& bodies, const std::vector<
 Expected<Artifact> compile_here(const KernelPlan& plan, Explanation* explanation) {
   const bool with_texts = explanation != nullptr;
   std::vector<KernelBody> bodies;
-  const auto add_body = [&](const std::vector<BoundDim>& dims, const Problem& problem, const Schedule& schedule) {
+  const auto add_body = [&](const BodyCondition& when, const Problem& problem, const Schedule& schedule) {
     Expected<std::vector<Pipeline>> pipelines = build_pipelines(problem, schedule, plan.target, with_texts);
     if (!pipelines) return pipelines.status();
-    bodies.push_back({dims, problem, loop_form(problem), schedule, *std::move(pipelines)});
+    bodies.push_back({when, problem, loop_form(problem), schedule, *std::move(pipelines)});
     return Status::ok();
   };
   GEMMC_RETURN_IF_ERROR(add_body({}, plan.canonical.problem, plan.schedule));
   for (const Variant& variant : plan.variants) {
-    GEMMC_RETURN_IF_ERROR(add_body(variant.dims, variant.problem, variant.schedule));
+    GEMMC_RETURN_IF_ERROR(add_body(variant.when, variant.problem, variant.schedule));
   }
   Expected<ObjectCode> code = emit_object(bodies, plan.target, plan.symbol, with_texts);
   if (!code) return code.status();
@@ -65,7 +65,7 @@ Expected<Artifact> compile_here(const KernelPlan& plan, Explanation* explanation
                     .key_text = plan.key_text,
                     .object = std::move(code->object)};
   for (const Variant& variant : plan.variants) {
-    artifact.variants.push_back({variant.dims, print_schedule(variant.schedule)});
+    artifact.variants.push_back({variant.when, print_schedule(variant.schedule)});
   }
   return artifact;
 }

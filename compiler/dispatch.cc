@@ -40,11 +40,19 @@ llvm::Function* add_dispatch(llvm::Module& module, const std::string& symbol, ll
     variant.function->setLinkage(llvm::Function::InternalLinkage);
     Value* is_likely = builder.getTrue();
     std::set<unsigned> bound;
-    for (const BoundDim& dim : variant.dims) {
+    for (const BoundDim& dim : variant.when.dims) {
       const unsigned argument = argument_of(dim, first_dim);
       bound.insert(argument);
       Value* size = builder.getInt64(static_cast<uint64_t>(dim.size));
       is_likely = builder.CreateAnd(is_likely, builder.CreateICmpEQ(entry->getArg(argument), size));
+    }
+    if (variant.when.most_rows) {
+      Value* rows = builder.getInt64(static_cast<uint64_t>(variant.m.factor));
+      for (const int dim : variant.m.dims) {
+        rows = builder.CreateMul(rows, entry->getArg(first_dim + static_cast<unsigned>(dim)));
+      }
+      Value* most = builder.getInt64(static_cast<uint64_t>(*variant.when.most_rows));
+      is_likely = builder.CreateAnd(is_likely, builder.CreateICmpSLE(rows, most));
     }
     BasicBlock* likely = BasicBlock::Create(context, "likely", entry);
     BasicBlock* other = BasicBlock::Create(context, "other", entry);

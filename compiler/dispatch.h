@@ -1,4 +1,4 @@
-// The typed entry of a kernel that has variants: it compares dimensions with likely values and jumps to a body.
+// The typed entry of a kernel that has variants: it compares dimensions and the number of rows and jumps to a body.
 //
 // Flow: bodies of the thunk -> **dispatch** -> typed entry. A function of its own and not the head of the general body,
 // because that one's frame would then be made in every call, and lie below a variant's.
@@ -9,13 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "core/dim_names.h"
+#include "core/body_condition.h"
+#include "core/loop_form.h"
 
 namespace gemmc {
 
 struct DispatchedBody {
   llvm::Function* function;    // its arguments are the general body's without the bound dimensions
-  std::vector<BoundDim> dims;  // names as in the canonical problem
+  BodyCondition when;          // names as in the canonical problem
+  SizeExpr m;                  // of the general body's dims
 };
 
 // Adds `symbol`, which has the arguments of the general body; those from `first_dim` on are the call's dims. `general`

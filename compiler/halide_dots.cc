@@ -32,10 +32,10 @@ struct DotsBuilder {
   int updates = 0;
   Var x{"x"}, r{"r"}, tile_x{"tile_x"}, tile_r{"tile_r"}, lane{"lane"}, side{"side"};
 
-  // Fewer columns leave registers for more sums per element.
+  // Fewer elements leave registers for more sums of each.
   int sums_per_element(const Columns& cols) const {
     const int vectors = column.k / schedule.lanes;
-    return std::max(1, std::min(schedule.kr * (schedule.nr / cols.width), vectors));
+    return std::max(1, std::min(schedule.kr * (schedule.nr / cols.width) * (schedule.mr / column.height), vectors));
   }
 
   void unroll_tile(Halide::Stage stage) const { stage.unroll(x).unroll(r); }

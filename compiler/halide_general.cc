@@ -99,7 +99,7 @@ struct GeneralBuilder {
     buffer.dim(3).set_min(0).set_stride(schedule.nc * schedule.mr);
   }
 
-  // What a block's products are made of, and the sums of the K blocks before.
+  // What a block's products are made of, and the sums of the K blocks before: in blocks of accumulators, or in Y.
   struct Factors {
     ImageParam a, b, before;
     Halide::Param<bool> first;
@@ -109,7 +109,8 @@ struct GeneralBuilder {
 
   Factors factors() const {
     Factors f{ImageParam(converts_a(problem.dtype) ? summed : stored, 2, "A"), ImageParam(summed, 3, "Bp"),
-              ImageParam(summed, 4, "before"), Halide::Param<bool>("first")};
+              schedule.sums_in_y ? ImageParam(stored, 2, "before") : ImageParam(summed, 4, "before"),
+              Halide::Param<bool>("first")};
     if (converts_a(problem.dtype)) {
       f.a.dim(1).set_stride(schedule.kc);
     } else {
@@ -119,14 +120,20 @@ struct GeneralBuilder {
     f.b.dim(0).set_bounds(0, schedule.nr);
     f.b.dim(1).set_min(0).set_stride(schedule.nr);
     f.b.dim(2).set_min(0).set_stride(schedule.nr * schedule.kc);
-    declare_accumulators(f.before);
+    if (schedule.sums_in_y) {
+      declare_stride(f.before.dim(0), form.y.col);
+      declare_stride(f.before.dim(1), form.y.row);
+    } else {
+      declare_accumulators(f.before);
+    }
     return f;
   }
 
   // Columns of one panel: all, one vector, or less of one.
   struct Piece {
-    int width;          // of the sums
-    Expr panel, start;  // in the panel
+    int width;             // of the sums
+    Expr panel, start;     // in the panel
+    bool is_whole = true;  // all of them are columns of the block
   };
   using PieceOf = std::function<Piece(const Expr& index)>;
 
@@ -139,8 +146,11 @@ struct GeneralBuilder {
     // The last strip of rows may reach past the block: its surplus rows repeat the last one and are never stored in Y.
     const Expr row = Halide::min(strip * schedule.mr + r, f.mb() - 1);
     const Expr a_element = converts_a(problem.dtype) ? f.a(products, row) : numeric.to_accumulator(f.a(products, row));
-    sums(x, r, index, strip) =
-        select(f.first, Halide::cast(summed, 0), f.before(piece.start + x, r, piece.panel, strip));
+    // Past the last column there is nothing to read.
+    const Expr column = piece.panel * schedule.nr + piece.start + x, nb = f.before.dim(0).extent();
+    const Expr before = schedule.sums_in_y ? numeric.to_accumulator(f.before(piece.is_whole ? column : Halide::min(column, nb - 1), row))
+                                           : f.before(piece.start + x, r, piece.panel, strip);
+    sums(x, r, index, strip) = select(f.first, Halide::cast(summed, 0), before);
     sums(x, r, index, strip) =
         numeric.multiply_add(sums(x, r, index, strip), a_element, f.b(piece.start + x, products, piece.panel));
     sums.bound(x, 0, piece.width).bound(r, 0, schedule.mr);
@@ -149,7 +159,7 @@ struct GeneralBuilder {
     return sums;
   }
 
-  // A K block that is not the last one.
+  // A K block that is not the last one, where sums wait in blocks of accumulators.
   HalideFunction multiply() const {
     const Factors f = factors();
     const PieceOf whole_panel = [this](const Expr& index) { return Piece{schedule.nr, index, 0}; };
@@ -163,8 +173,9 @@ struct GeneralBuilder {
     return {"multiply", {f.a, f.b, f.before, f.first}, after};
   }
 
-  // The last K block: its sums become elements of Y without being stored.
-  HalideFunction finish() const {
+  // The sums of a K block become elements of Y: of the last one as what the problem asks for, of one before it, where
+  // sums wait in Y, as they are.
+  HalideFunction write_y(const std::string& name, bool is_last) const {
     const int nr = schedule.nr, mr = schedule.mr, lanes = schedule.lanes;
     const Factors f = factors();
     Func y("Y");
@@ -174,7 +185,8 @@ struct GeneralBuilder {
     declare_stride(out.dim(0), form.y.col);
     declare_stride(out.dim(1), form.y.row);
     std::vector<std::pair<Halide::OutputImageParam, StrideExpr>> buffers = {{out, form.y.col}};
-    const std::vector<AddedOperand> added = added_operands(form, stored);
+    const std::vector<AddedOperand> added = is_last ? added_operands(form, stored) : std::vector<AddedOperand>();
+    if (schedule.sums_in_y) buffers.push_back({f.before, form.y.col});
     for (const AddedOperand& operand : added) buffers.push_back({operand.buffer, operand.strides.col});
     const Expr nb = out.dim(0).extent(), panels = nb / nr, last_panel_vectors = nb % nr / lanes;
 
@@ -189,7 +201,8 @@ struct GeneralBuilder {
       const Piece piece = piece_of(index);
       const Expr y_column = piece.panel * nr + piece.start + x, y_row = strip * mr + r;
       at.where(y_row < f.mb());
-      y(y_column, y_row) = numeric.finish(sums(x, r, index, strip), elements_at(added, y_column, y_row));
+      const Expr sum = sums(x, r, index, strip);
+      y(y_column, y_row) = is_last ? numeric.finish(sum, elements_at(added, y_column, y_row)) : numeric.unrounded(sum);
       Halide::Stage store = y.update(updates++);
       store.allow_race_conditions().unroll(r);
       const bool is_whole = Halide::Internal::is_const(stored_columns);
@@ -205,11 +218,11 @@ struct GeneralBuilder {
       add_pieces(last_panel_vectors, lanes, [&](const Expr& index) { return Piece{lanes, panels, index * lanes}; });
     }
     add_pieces(min(nb % lanes, 1), nb % lanes, [&](const Expr&) {
-      return Piece{lanes, panels, last_panel_vectors * lanes};
+      return Piece{lanes, panels, last_panel_vectors * lanes, false};
     });
     std::vector<Halide::Argument> arguments = {f.a, f.b, f.before, f.first};
     for (const AddedOperand& operand : added) arguments.push_back(operand.buffer);
-    return {"finish", arguments, y};
+    return {name, arguments, y};
   }
 };
 
@@ -218,8 +231,10 @@ struct GeneralBuilder {
 std::vector<HalideFunction> general_functions(const Problem& problem, const LoopForm& form, const Schedule& schedule,
                                               const Target& target) {
   const GeneralBuilder builder{problem, form, schedule, Numeric(problem, target)};
-  std::vector<HalideFunction> functions = {builder.pack_b(), builder.finish()};
-  if (may_need_many_blocks(form, schedule)) functions.push_back(builder.multiply());
+  std::vector<HalideFunction> functions = {builder.pack_b(), builder.write_y("finish", true)};
+  if (may_need_many_blocks(form, schedule)) {
+    functions.push_back(schedule.sums_in_y ? builder.write_y("carry", false) : builder.multiply());
+  }
   if (converts_a(problem.dtype)) functions.push_back(builder.convert_a());
   return functions;
 }

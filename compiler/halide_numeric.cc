@@ -126,6 +126,8 @@ Expr Numeric::multiply_add(const Expr& acc, const Expr& a, const Expr& b) const 
   return is_integer(problem_.dtype) ? acc + a * b : acc + marked_product(a, b);
 }
 
+Expr Numeric::unrounded(const Expr& acc) const { return cast(storage_type(problem_.dtype), acc); }
+
 Expr Numeric::finish(const Expr& acc, const std::vector<Expr>& added) const {
   auto next = added.begin();
   const Expr c = problem_.c ? *next++ : Expr();

@@ -26,6 +26,8 @@ class Numeric {
   Halide::Expr to_accumulator(const Halide::Expr& stored) const;
   // acc + a * b: one rounding for floats on CPUs with FMA, two without; modulo 2^bits for integers.
   Halide::Expr multiply_add(const Halide::Expr& acc, const Halide::Expr& a, const Halide::Expr& b) const;
+  // A sum that another K block is still to be added to, as a stored element of the same type.
+  Halide::Expr unrounded(const Halide::Expr& acc) const;
   // The epilogue of alpha * acc + beta * C as a stored element. `added`: stored elements of C, where the problem has
   // one, and of the operands of the epilogue's steps.
   Halide::Expr finish(const Halide::Expr& acc, const std::vector<Halide::Expr>& added) const;

@@ -48,7 +48,9 @@ struct RowsBuilder {
 
   // sums(x, r, tile_r, block)
   Func block_sums(const Columns& cols, const std::string& suffix) const {
-    const int height = column.height, kr = std::min(schedule.kr, column.k);
+    const int height = column.height;
+    // Fewer rows of A leave registers for more rows of B.
+    const int kr = std::min(schedule.kr * (schedule.mr / height), column.k);
     Func sums("sums" + suffix);
     // The products of rows first ... first + count - 1 of B, in that order.
     const auto add_rows = [&](const Expr& first, int count) {

@@ -54,70 +54,23 @@ class ItemLoops {
 
   void emit_general_blocks(const ItemOperands& item) {
     const Schedule& s = schedule_;
-    const auto& [a, b, y, added] = item;
-    std::vector<Value*> m_strides = {a.row, y.row}, n_strides = {b.col, y.col};
-    for (const MatrixValues& matrix : added) {
+    std::vector<Value*> m_strides = {item.a.row, item.y.row}, n_strides = {item.b.col, item.y.col};
+    for (const MatrixValues& matrix : item.added) {
       m_strides.push_back(matrix.row);
       n_strides.push_back(matrix.col);
     }
-    Value* mc = block_size(s.mc, m_strides);
-    Value* nc = block_size(s.nc, n_strides);
-    Value* kc = block_size(s.kc, {a.col, b.row});
-    const bool converts = converts_a(problem_.dtype);
-    Value* packed = scratch(int64_t{s.kc} * s.nc);
+    Blocks blocks = {.mc = block_size(s.mc, m_strides),
+                     .nc = block_size(s.nc, n_strides),
+                     .kc = block_size(s.kc, {item.a.col, item.b.row})};
     const bool may_need_sums = may_need_many_blocks(form_, s);
-    Value* sums = scratch(may_need_sums ? int64_t{s.mc} * s.nc : 1);
-    Value* converted = converts ? scratch(int64_t{s.mc} * s.kc) : nullptr;
-
+    blocks.packed = scratch(int64_t{s.kc} * s.nc);
+    if (converts_a(problem_.dtype)) blocks.converted = scratch(int64_t{s.mc} * s.kc);
+    if (!s.sums_in_y) blocks.sums = scratch(may_need_sums ? int64_t{s.mc} * s.nc : 1);
     // The first product of the last K block. kc shrinks only where strides are long.
-    Value* last_k0 = builder_.CreateMul(builder_.CreateUDiv(builder_.CreateSub(k_, non_zero(k_)), kc), kc);
-    Value* has_one_block = builder_.CreateICmpEQ(last_k0, i64(0));
-
-    emit_loop(builder_, n_, nc, [&](Value* n0) {
-      Value* nb = block_extent(n_, n0, nc);
-      emit_loop(builder_, m_, mc, [&](Value* m0) {
-        Value* mb = block_extent(m_, m0, mc);
-        const auto at = [&](const MatrixValues& matrix, Value* row, Value* col) {
-          return advance(matrix.base,
-                         builder_.CreateAdd(builder_.CreateMul(row, matrix.row), builder_.CreateMul(col, matrix.col)),
-                         matrix.element_bytes);
-        };
-        Value* panels = tiles(nb, s.nr);
-        Value* sum_buffer = buffers_.make(sums, {{i64(s.nr), i64(1)},
-                                                 {i64(s.mr), i64(s.nr)},
-                                                 {panels, i64(int64_t{s.nr} * s.mr)},
-                                                 {tiles(mb, s.mr), i64(int64_t{s.nc} * s.mr)}});
-        // A and B of one block of products, as multiply and finish take them.
-        const auto factors = [&](Value* k0, Value* kb, Value* is_packed) {
-          Value* packed_buffer =
-              buffers_.make(packed, {{i64(s.nr), i64(1)}, {kb, i64(s.nr)}, {panels, i64(int64_t{s.nr} * s.kc)}});
-          emit_if_not(is_packed, [&] {
-            call("pack_b", {buffers_.make(at(b, k0, n0), {{nb, b.col}, {kb, b.row}}), packed_buffer});
-          });
-          Value* a_buffer = buffers_.make(at(a, m0, k0), {{kb, a.col}, {mb, a.row}});
-          if (converts) {
-            Value* converted_buffer = buffers_.make(converted, {{kb, i64(1)}, {mb, i64(s.kc)}});
-            call("convert_a", {a_buffer, converted_buffer});
-            a_buffer = converted_buffer;
-          }
-          return std::vector<Value*>{a_buffer, packed_buffer, sum_buffer, builder_.CreateICmpEQ(k0, i64(0))};
-        };
-        if (may_need_sums) {
-          emit_loop(builder_, last_k0, kc, [&](Value* k0) {
-            std::vector<Value*> arguments = factors(k0, kc, builder_.getFalse());
-            arguments.push_back(sum_buffer);
-            call("multiply", arguments);
-          });
-        }
-        // Packed once for all rows where there is one block.
-        Value* is_packed = builder_.CreateAnd(has_one_block, builder_.CreateICmpNE(m0, i64(0)));
-        std::vector<Value*> arguments = factors(last_k0, builder_.CreateSub(k_, last_k0), is_packed);
-        for (const MatrixValues& matrix : added) {
-          arguments.push_back(buffers_.make(at(matrix, m0, n0), {{nb, matrix.col}, {mb, matrix.row}}));
-        }
-        arguments.push_back(buffers_.make(at(y, m0, n0), {{nb, y.col}, {mb, y.row}}));
-        call("finish", arguments);
-      });
+    blocks.last_k0 =
+        builder_.CreateMul(builder_.CreateUDiv(builder_.CreateSub(k_, non_zero(k_)), blocks.kc), blocks.kc);
+    emit_loop(builder_, n_, blocks.nc, [&](Value* n0) {
+      s.sums_in_y ? emit_columns_with_sums_in_y(item, blocks, n0) : emit_columns(item, blocks, n0);
     });
   }
 
@@ -125,6 +78,97 @@ class ItemLoops {
   Value* i64(int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); }
   Value* advance(Value* base, Value* elements, int64_t element_bytes) {
     return gemmc::advance(builder_, base, elements, element_bytes);
+  }
+
+  struct Blocks {
+    Value *mc, *nc, *kc;
+    Value *packed = nullptr, *converted = nullptr, *sums = nullptr;  // memory on the stack, where it is needed
+    Value* last_k0 = nullptr;
+  };
+  using At = std::pair<Value*, Value*>;  // where a block begins and its extent
+
+  At block_at(Value* total, Value* start, Value* block) { return {start, block_extent(total, start, block)}; }
+
+  Value* buffer_at(const MatrixValues& matrix, At rows, At cols) {
+    Value* offset = builder_.CreateAdd(builder_.CreateMul(rows.first, matrix.row),
+                                       builder_.CreateMul(cols.first, matrix.col));
+    return buffers_.make(advance(matrix.base, offset, matrix.element_bytes),
+                         {{cols.second, matrix.col}, {rows.second, matrix.row}});
+  }
+
+  Value* packed_buffer(const Blocks& blocks, At n, At k) {
+    const int nr = schedule_.nr;
+    return buffers_.make(blocks.packed, {{i64(nr), i64(1)},
+                                         {k.second, i64(nr)},
+                                         {tiles(n.second, nr), i64(int64_t{nr} * schedule_.kc)}});
+  }
+
+  Value* a_buffer(const ItemOperands& item, const Blocks& blocks, At m, At k) {
+    Value* a = buffer_at(item.a, m, k);
+    if (blocks.converted == nullptr) return a;
+    Value* converted = buffers_.make(blocks.converted, {{k.second, i64(1)}, {m.second, i64(schedule_.kc)}});
+    call("convert_a", {a, converted});
+    return converted;
+  }
+
+  // The last K block of some rows and columns: `before` are the sums of those before it.
+  void finish(const ItemOperands& item, Value* a, Value* packed, Value* before, At m, At n, At k) {
+    std::vector<Value*> arguments = {a, packed, before, builder_.CreateICmpEQ(k.first, i64(0))};
+    for (const MatrixValues& matrix : item.added) arguments.push_back(buffer_at(matrix, m, n));
+    arguments.push_back(buffer_at(item.y, m, n));
+    call("finish", arguments);
+  }
+
+  // One block of columns. B is packed once for each K block, and all rows pass by it.
+  void emit_columns_with_sums_in_y(const ItemOperands& item, const Blocks& blocks, Value* n0) {
+    const At n = block_at(n_, n0, blocks.nc);
+    const auto for_rows = [&](At k, const std::function<void(Value* packed, At m)>& body) {
+      Value* packed = packed_buffer(blocks, n, k);
+      call("pack_b", {buffer_at(item.b, k, n), packed});
+      emit_loop(builder_, m_, blocks.mc, [&](Value* m0) { body(packed, block_at(m_, m0, blocks.mc)); });
+    };
+    if (may_need_many_blocks(form_, schedule_)) {
+      emit_loop(builder_, blocks.last_k0, blocks.kc, [&](Value* k0) {
+        const At k = {k0, blocks.kc};
+        for_rows(k, [&](Value* packed, At m) {
+          Value* y = buffer_at(item.y, m, n);
+          call("carry", {a_buffer(item, blocks, m, k), packed, y, builder_.CreateICmpEQ(k0, i64(0)), y});
+        });
+      });
+    }
+    const At last = {blocks.last_k0, builder_.CreateSub(k_, blocks.last_k0)};
+    for_rows(last, [&](Value* packed, At m) {
+      finish(item, a_buffer(item, blocks, m, last), packed, buffer_at(item.y, m, n), m, n, last);
+    });
+  }
+
+  // One block of columns. The sums of some rows wait on the stack, so that B is packed again for each block of rows
+  // unless there is one K block.
+  void emit_columns(const ItemOperands& item, const Blocks& blocks, Value* n0) {
+    const Schedule& s = schedule_;
+    const At n = block_at(n_, n0, blocks.nc);
+    emit_loop(builder_, m_, blocks.mc, [&](Value* m0) {
+      const At m = block_at(m_, m0, blocks.mc);
+      Value* sums = buffers_.make(blocks.sums, {{i64(s.nr), i64(1)},
+                                                {i64(s.mr), i64(s.nr)},
+                                                {tiles(n.second, s.nr), i64(int64_t{s.nr} * s.mr)},
+                                                {tiles(m.second, s.mr), i64(int64_t{s.nc} * s.mr)}});
+      if (may_need_many_blocks(form_, s)) {
+        emit_loop(builder_, blocks.last_k0, blocks.kc, [&](Value* k0) {
+          const At k = {k0, blocks.kc};
+          Value* packed = packed_buffer(blocks, n, k);
+          call("pack_b", {buffer_at(item.b, k, n), packed});
+          call("multiply",
+               {a_buffer(item, blocks, m, k), packed, sums, builder_.CreateICmpEQ(k0, i64(0)), sums});
+        });
+      }
+      const At last = {blocks.last_k0, builder_.CreateSub(k_, blocks.last_k0)};
+      Value* packed = packed_buffer(blocks, n, last);
+      Value* has_one_block = builder_.CreateICmpEQ(blocks.last_k0, i64(0));
+      emit_if_not(builder_.CreateAnd(has_one_block, builder_.CreateICmpNE(m0, i64(0))),
+                  [&] { call("pack_b", {buffer_at(item.b, last, n), packed}); });
+      finish(item, a_buffer(item, blocks, m, last), packed, sums, m, n, last);
+    });
   }
 
   void call(const std::string& function_name, std::vector<Value*> arguments) {

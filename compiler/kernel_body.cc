@@ -6,9 +6,10 @@ namespace gemmc {
 namespace {
 
 std::string body_name(const KernelBody& body) {
-  if (body.dims.empty()) return ".general";
+  if (body.when.is_general()) return ".general";
   std::string name;
-  for (const BoundDim& dim : body.dims) name += fmt::format(".{}_{}", dim.name, dim.size);
+  for (const BoundDim& dim : body.when.dims) name += fmt::format(".{}_{}", dim.name, dim.size);
+  if (body.when.most_rows) name += fmt::format(".rows_{}", *body.when.most_rows);
   return name;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/pipelines.h"
-#include "core/dim_names.h"
+#include "core/body_condition.h"
 #include "core/loop_form.h"
 #include "core/problem.h"
 #include "schedules/schedule.h"
@@ -16,7 +16,7 @@
 namespace gemmc {
 
 struct KernelBody {
-  std::vector<BoundDim> dims;  // none in the general body
+  BodyCondition when;
   Problem problem;
   LoopForm form;
   Schedule schedule;

@@ -13,9 +13,10 @@
 // kGeneral has functions over one block, mb <= mc rows, nb <= nc columns, kb <= kc products, with run-time sizes:
 //   pack_b(B (nb, kb), Bp (nr, kb, panels of nc))     Bp holds B's columns in panels of nr; columns past nb are not set
 //   convert_a(A (kb, mb), Ac (kb, mb))                only for 16-bit types: to accumulators, row stride kc
+//   carry(A or Ac, Bp, Y, first, Y)                   where sums wait in Y: the products of a K block but the last
 //   multiply(A or Ac (kb, mb), Bp, acc (nr, mr, nc/nr, mc/mr), first, acc)   adds the products; from zero where first;
 //                                                      of every K block but the last, so not where there is only one
-//   finish(A or Ac, Bp, acc, first, [C (nb, mb)], [E... (nb, mb)], Y (nb, mb))   the products of the last K block, then
+//   finish(A or Ac, Bp, acc or Y, first, [C (nb, mb)], [E... (nb, mb)], Y (nb, mb))   the products of the last K block, then
 //                                                      alpha, beta, C, epilogue, rounding
 // The accumulator block has static strides 1, nr, nr*mr, mr*nc. Rows and columns past the block hold anything.
 #pragma once

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "core/dim_names.h"
+#include "core/body_condition.h"
 #include "core/problem.h"
 #include "core/target.h"
 
 namespace gemmc {
 
-// A body beside the general one, for calls in which run-time dimensions have likely values.
+// A body beside the general one.
 struct ArtifactVariant {
-  std::vector<BoundDim> dims;  // names as in the canonical problem
+  BodyCondition when;  // names as in the canonical problem
   std::string schedule;
 };
 

@@ -1,5 +1,6 @@
 #include "schedules/blocking.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace gemmc {
@@ -23,6 +24,13 @@ bool may_need_many_blocks(const LoopForm& form, const Schedule& schedule) {
   };
   const std::optional<int64_t> k = form.k.static_value();
   return !k || *k > schedule.kc || (*k > 1 && (may_be_long(form.a.col) || may_be_long(form.b.row)));
+}
+
+bool can_keep_sums_in_y(const Problem& problem, const LoopForm& form) {
+  const bool c_may_be_y = form.has_c && form.c.row.static_value() != 0 && form.c.col.static_value() != 0;
+  const bool epilogue_may_be_y = std::any_of(form.epilogue.begin(), form.epilogue.end(),
+                                             [](const EpilogueOperandForm& operand) { return operand.has_batch; });
+  return !converts_a(problem.dtype) && !c_may_be_y && !epilogue_may_be_y;
 }
 
 bool converts_a(DType dtype) { return size_bytes(dtype) != size_bytes(accumulator(dtype)); }

@@ -26,6 +26,9 @@ constexpr int64_t longest_stride(int block) { return (int64_t{1} << 30) / block;
 // Whether a kGeneral schedule may need more than one block of products.
 bool may_need_many_blocks(const LoopForm& form, const Schedule& schedule);
 
+// Whether sums may wait in Y: it has their type, and no operand that is read at the end may be its buffer.
+bool can_keep_sums_in_y(const Problem& problem, const LoopForm& form);
+
 // Whether the general family keeps blocks of A converted to accumulators, beside those of B.
 bool converts_a(DType dtype);
 

@@ -71,16 +71,15 @@ Refusal refuse_dots(const Problem& problem, const Target&) {
 // More rows than these earn back that the general family packs B by transposing it.
 constexpr int64_t kMostDotsRows = 8;
 
-Refusal demur_dots(const Problem& problem, const Target& target) {
+Refusal demur_dots(const Problem& problem, const Target& target, std::optional<int64_t> most_rows) {
   const LoopForm form = loop_form(problem);
   const int64_t n = *form.n.static_value(), k = *form.k.static_value();
   const int lanes = accumulator_lanes(problem.dtype, target);
   if (k < 2 * lanes) return fmt::format("K={} is less than two vectors of {}", k, lanes);
   if (n == 1) return std::nullopt;
   if (problem.b.is_constant && n >= lanes) return "a constant B is packed once, in panels of columns";
-  const std::optional<int64_t> m = form.m.static_value();
-  if (m && *m <= kMostDotsRows) return std::nullopt;
-  return fmt::format("more than {} rows {} by: packing B pays", kMostDotsRows, m ? "pass" : "may pass");
+  if (most_rows && *most_rows <= kMostDotsRows) return std::nullopt;
+  return fmt::format("more than {} rows may pass by: packing B pays", kMostDotsRows);
 }
 
 // What the families cannot take that load and store vectors of rows of B, C and Y.
@@ -104,7 +103,7 @@ constexpr int64_t kMostRowsRows = 4;
 // What is in the L1 cache has no need to be read in order.
 constexpr int64_t kFewestRowsBytes = 40 * 1024;
 
-Refusal demur_rows(const Problem& problem, const Target& target) {
+Refusal demur_rows(const Problem& problem, const Target& target, std::optional<int64_t> most_rows) {
   const LoopForm form = loop_form(problem);
   const int64_t n = *form.n.static_value(), k = *form.k.static_value();
   const int lanes = accumulator_lanes(problem.dtype, target);
@@ -112,9 +111,8 @@ Refusal demur_rows(const Problem& problem, const Target& target) {
   if (problem.b.is_constant) return "a constant B is packed once, in panels of columns";
   const auto bytes = static_cast<int64_t>(size_bytes(b_dtype(problem)));
   if (n * k * bytes <= kFewestRowsBytes) return fmt::format("{} bytes of B are in the cache", n * k * bytes);
-  const std::optional<int64_t> m = form.m.static_value();
-  if (m && *m <= kMostRowsRows) return std::nullopt;
-  return fmt::format("more than {} rows {} by", kMostRowsRows, m ? "pass" : "may pass");
+  if (most_rows && *most_rows <= kMostRowsRows) return std::nullopt;
+  return fmt::format("more than {} rows may pass by", kMostRowsRows);
 }
 
 Refusal refuse_tiled(const Problem& problem, const Target&) {
@@ -138,34 +136,38 @@ Refusal refuse_tiled(const Problem& problem, const Target&) {
 // 3, float32: tiled is 0 to 5 % faster up to both, general 1.1 to 3 x faster above either.
 constexpr int64_t kLongestUnpackedK = 320, kMostUnpackedBytes = 40 * 1024;
 
-Refusal demur_tiled(const Problem& problem, const Target& target) {
+// Few enough rows that packing B would cost more than it gains.
+int64_t most_tiled_rows(DType dtype, const Target& target) { return 2 * register_tile(dtype, target).mr; }
+
+Refusal demur_tiled(const Problem& problem, const Target& target, std::optional<int64_t> most_rows) {
   const LoopForm form = loop_form(problem);
   const int64_t n = *form.n.static_value(), k = *form.k.static_value();
   const auto bytes = static_cast<int64_t>(size_bytes(b_dtype(problem)));
-  const std::optional<int64_t> m = form.m.static_value();
   // Few rows may come where M is known only at the call: packing would then cost more than the product.
-  const bool is_long = k > kLongestUnpackedK, is_large = m && n * k > kMostUnpackedBytes / bytes;
+  const bool is_long = k > kLongestUnpackedK, is_large = most_rows && n * k > kMostUnpackedBytes / bytes;
   if ((!is_long && !is_large) || problem.b.is_constant) return std::nullopt;
-  if (m && *m <= 2 * register_tile(problem.dtype, target).mr) return std::nullopt;
+  if (most_rows && *most_rows <= most_tiled_rows(problem.dtype, target)) return std::nullopt;
   return fmt::format("many tiles of rows may walk through B unpacked, {}: packing pays",
                      is_long ? fmt::format("K={} over {}", k, kLongestUnpackedK)
                              : fmt::format("{} bytes over {}", n * k * bytes, kMostUnpackedBytes));
 }
 
 Refusal never(const Problem&, const Target&) { return std::nullopt; }
+Refusal never_demurs(const Problem&, const Target&, std::optional<int64_t>) { return std::nullopt; }
 
 struct FamilyRow {
   Family family;
   bool sums_by_k;
   Refusal (*refuse)(const Problem&, const Target&);
-  Refusal (*demur)(const Problem&, const Target&);  // asked only where it does not refuse
+  // Asked only where it does not refuse. `most_rows`: M where it is static.
+  Refusal (*demur)(const Problem&, const Target&, std::optional<int64_t> most_rows);
 };
 
 constexpr FamilyRow kFamilies[] = {
     {Family::kDots, false, refuse_dots, demur_dots},
     {Family::kRows, true, refuse_rows, demur_rows},
     {Family::kTiled, true, refuse_tiled, demur_tiled},
-    {Family::kGeneral, true, never, never},
+    {Family::kGeneral, true, never, never_demurs},
 };
 
 }  // namespace
@@ -177,12 +179,14 @@ std::optional<std::string> refuse_order(bool sums_by_k, const Problem& problem, 
   return fmt::format("order=k is a chain of fused multiply-adds, which {} has not", target.to_string());
 }
 
-std::vector<FamilyVerdict> judge_families(const Problem& problem, const Target& target) {
+std::vector<FamilyVerdict> judge_families(const Problem& problem, const Target& target,
+                                          std::optional<int64_t> most_rows) {
+  if (const std::optional<int64_t> m = loop_form(problem).m.static_value()) most_rows = m;
   std::vector<FamilyVerdict> verdicts;
   for (const FamilyRow& row : kFamilies) {
     Refusal refusal = refuse_order(row.sums_by_k, problem, target);
     if (!refusal) refusal = row.refuse(problem, target);
-    Refusal demurral = refusal ? std::nullopt : row.demur(problem, target);
+    Refusal demurral = refusal ? std::nullopt : row.demur(problem, target, most_rows);
     verdicts.push_back({row.family, row.sums_by_k, std::move(refusal), std::move(demurral)});
   }
   return verdicts;
@@ -196,6 +200,9 @@ std::optional<std::string> refuse_schedule(const Schedule& schedule, const Probl
   if (schedule.family == Family::kDots && schedule.lanes > *k) {
     return fmt::format("lanes {} are more than K={}", schedule.lanes, *k);
   }
+  if (schedule.sums_in_y && !can_keep_sums_in_y(problem, loop_form(problem))) {
+    return "sums=y needs a Y of the sums' type, and no C or operand that may be Y's buffer";
+  }
   if (schedule.packs_b && !problem.b.is_constant) return "pack=b needs a B that is a constant matrix, all known";
   if (schedule.family == Family::kTiled && !schedule.packs_b && !reads_b_in_place(loop_form(problem))) {
     return "B's columns are not neighbours in memory: it needs pack=b";
@@ -203,9 +210,16 @@ std::optional<std::string> refuse_schedule(const Schedule& schedule, const Probl
   return std::nullopt;
 }
 
-Expected<Schedule> choose_schedule(const Problem& problem, const Target& target) {
+std::vector<int64_t> row_limits(DType dtype, const Target& target) {
+  std::vector<int64_t> limits = {kMostRowsRows, kMostDotsRows, most_tiled_rows(dtype, target)};
+  std::sort(limits.begin(), limits.end());
+  limits.erase(std::unique(limits.begin(), limits.end()), limits.end());
+  return limits;
+}
+
+Expected<Schedule> choose_schedule(const Problem& problem, const Target& target, std::optional<int64_t> most_rows) {
   std::string reason;
-  for (const FamilyVerdict& verdict : judge_families(problem, target)) {
+  for (const FamilyVerdict& verdict : judge_families(problem, target, most_rows)) {
     if (!verdict.refusal && !verdict.demurral) return heuristic_schedule(verdict.family, problem, target);
     reason = verdict.refusal ? *verdict.refusal : *verdict.demurral;
   }

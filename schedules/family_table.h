@@ -28,14 +28,20 @@ struct FamilyVerdict {
 // family's own refusals.
 std::optional<std::string> refuse_order(bool sums_by_k, const Problem& problem, const Target& target);
 
-// Every family's verdict, in the table's order. `problem` is canonical.
-std::vector<FamilyVerdict> judge_families(const Problem& problem, const Target& target);
+// Every family's verdict, in the table's order. `problem` is canonical. `most_rows`: M is at most this, where it is known
+// only at the call; absent: nothing is known of it.
+std::vector<FamilyVerdict> judge_families(const Problem& problem, const Target& target,
+                                          std::optional<int64_t> most_rows = std::nullopt);
 
 // Why a family cannot compute the problem in the way of this schedule, which is valid; absent: it can.
 std::optional<std::string> refuse_schedule(const Schedule& schedule, const Problem& problem, const Target& target);
 
 // The first family that neither refuses nor demurs, with its heuristic_schedule(). The general family takes every valid
 // problem of this version, except order=k on targets without FMA.
-Expected<Schedule> choose_schedule(const Problem& problem, const Target& target);
+Expected<Schedule> choose_schedule(const Problem& problem, const Target& target,
+                                   std::optional<int64_t> most_rows = std::nullopt);
+
+// The values of most_rows, ascending, up to which a family takes a problem that it leaves to others with more rows.
+std::vector<int64_t> row_limits(DType dtype, const Target& target);
 
 }  // namespace gemmc

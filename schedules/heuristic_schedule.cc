@@ -55,6 +55,12 @@ void size_general_blocks(const Problem& problem, int accumulator_bytes, Schedule
   const int widest = std::clamp(packed / schedule.kc, narrowest, std::max(kMostColumns, narrowest));
   const auto columns = static_cast<int>(std::clamp<int64_t>(n, 1, widest));
   schedule.nc = std::min(round_up(columns, schedule.nr), widest / schedule.nr * schedule.nr);
+  schedule.sums_in_y = may_need_many_blocks(form, schedule) && can_keep_sums_in_y(problem, form);
+  if (schedule.sums_in_y) {
+    constexpr int kRowsOfCall = 1024;  // more would only bring the limit of their indices nearer
+    schedule.mc = kRowsOfCall / schedule.mr * schedule.mr;
+    return;
+  }
   const int left = kStackBudgetBytes / accumulator_bytes - schedule.kc * schedule.nc;
   const int rows = std::min(left / (schedule.nc + (copies_a ? schedule.kc : 0)), kMostRows);
   schedule.mc = std::max(rows / schedule.mr, 1) * schedule.mr;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -27,7 +29,14 @@ constexpr Field kGeneralFields[] = {{"mr", &Schedule::mr}, {"nr", &Schedule::nr}
 constexpr Field kRowsFields[] = {{"mr", &Schedule::mr}, {"nr", &Schedule::nr}, {"lanes", &Schedule::lanes},
                                  {"mc", &Schedule::mc}, {"nc", &Schedule::nc}, {"kr", &Schedule::kr}};
 constexpr std::span kTiledFields = std::span(kGeneralFields).first(4);
-constexpr std::string_view kPacksB = "pack=b";  // the one word that may be left out
+// Words that may be left out.
+struct Flag {
+  std::string_view word;
+  Family family;
+  bool Schedule::*member;
+};
+constexpr Flag kFlags[] = {{"pack=b", Family::kTiled, &Schedule::packs_b},
+                           {"sums=y", Family::kGeneral, &Schedule::sums_in_y}};
 
 std::span<const Field> fields_of(Family family) {
   switch (family) {
@@ -75,7 +84,9 @@ std::string print_schedule(const Schedule& schedule) {
   std::string line(name(schedule.family));
   for (const Field& field : fields_of(schedule.family))
     line += fmt::format(" {}={}", field.key, schedule.*field.member);
-  if (schedule.packs_b) line += fmt::format(" {}", kPacksB);
+  for (const Flag& flag : kFlags) {
+    if (schedule.*flag.member) line += fmt::format(" {}", flag.word);
+  }
   return line;
 }
 
@@ -93,8 +104,11 @@ Expected<Schedule> parse_schedule(std::string_view line) {
   const std::span<const Field> fields = fields_of(schedule.family);
   std::vector<bool> seen(fields.size(), false);
   for (size_t w = 1; w < words.size(); ++w) {
-    if (words[w] == kPacksB && schedule.family == Family::kTiled && !schedule.packs_b) {
-      schedule.packs_b = true;
+    const auto flag = std::find_if(std::begin(kFlags), std::end(kFlags), [&](const Flag& known) {
+      return known.word == words[w] && known.family == schedule.family && !(schedule.*known.member);
+    });
+    if (flag != std::end(kFlags)) {
+      schedule.*flag->member = true;
       continue;
     }
     const size_t equals = words[w].find('=');
@@ -159,7 +173,8 @@ Status validate(const Schedule& s, DType dtype, const Target& target) {
   if (mc > kStackBudgetBytes || nc > kStackBudgetBytes || kc > kStackBudgetBytes) {
     return refuse("a block of", std::max(mc, std::max(nc, kc)), "blocks that fit the stack");
   }
-  const int64_t stack_bytes = accumulator_bytes * ((converts_a(dtype) ? mc * kc : 0) + kc * nc + mc * nc);
+  const int64_t stack_bytes =
+      accumulator_bytes * ((converts_a(dtype) ? mc * kc : 0) + kc * nc + (s.sums_in_y ? 0 : mc * nc));
   if (stack_bytes > kStackBudgetBytes) {
     return refuse("blocks of bytes", stack_bytes, fmt::format("up to {}", kStackBudgetBytes));
   }

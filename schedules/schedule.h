@@ -33,7 +33,8 @@ struct Schedule {
   int kc = 0;  // products of a block of kGeneral; 0 in the others
   // kDots: sums of `lanes` products side by side for each element of the tile; kRows: rows of B; 0 in the others.
   int kr = 0;
-  bool packs_b = false;  // kTiled, of a constant B: reads it in panels of nr columns, see schedules/packed_panels.h
+  bool sums_in_y = false;  // kGeneral: sums wait for the next K block in Y, so that B is packed once, not on the stack
+  bool packs_b = false;    // kTiled, of a constant B: reads it in panels of nr columns, see schedules/packed_panels.h
 
   bool operator==(const Schedule&) const = default;
 };

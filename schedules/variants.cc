@@ -34,7 +34,7 @@ bool has_same_loops(const Schedule& left, const Schedule& right) {
 
 bool is_bound(const BoundDim& dim, const std::vector<Variant>& variants) {
   return std::any_of(variants.begin(), variants.end(), [&](const Variant& variant) {
-    return std::find(variant.dims.begin(), variant.dims.end(), dim) != variant.dims.end();
+    return std::find(variant.when.dims.begin(), variant.when.dims.end(), dim) != variant.when.dims.end();
   });
 }
 
@@ -69,6 +69,23 @@ std::vector<Bindings> combinations(const std::vector<Dim>& dims) {
   return all;
 }
 
+// Bodies for few rows, the fewest first: for those a family that reads B in place takes what the general family, which
+// packs it in every call, takes otherwise.
+std::vector<Variant> few_rows_variants(const Problem& problem, const Schedule& general, const Target& target) {
+  std::vector<Variant> variants;
+  if (general.family != Family::kGeneral || loop_form(problem).m.is_static()) return variants;
+  for (const int64_t limit : row_limits(problem.dtype, target)) {
+    const Expected<Schedule> schedule = choose_schedule(problem, target, limit);
+    if (!schedule || schedule->family == Family::kGeneral) break;
+    if (!variants.empty() && variants.back().schedule == *schedule) {
+      variants.back().when.most_rows = limit;
+    } else {
+      variants.push_back({{.most_rows = limit}, problem, *schedule});
+    }
+  }
+  return variants;
+}
+
 }  // namespace
 
 Expected<std::vector<Variant>> choose_variants(const CanonicalProblem& canonical, const Schedule& general,
@@ -76,7 +93,11 @@ Expected<std::vector<Variant>> choose_variants(const CanonicalProblem& canonical
   std::vector<Variant> variants;
   const std::vector<Dim> dims = dims_to_bind(canonical.problem);
   // All bodies read one B.
-  if (dims.empty() || general.packs_b) return variants;
+  if (general.packs_b) return variants;
+  Problem unlikely = canonical.problem;
+  drop_other_likely_values(unlikely, {});
+  const std::vector<Variant> few_rows = few_rows_variants(unlikely, general, target);
+  if (dims.empty()) return few_rows;
   const double count = count_combinations(dims);
   if (count > kMostCombinations) {
     return Status::unsupported(fmt::format("likely values of {} have {} combinations; allowed: up to {}",
@@ -90,8 +111,14 @@ Expected<std::vector<Variant>> choose_variants(const CanonicalProblem& canonical
     if (!validate(bound).is_ok()) continue;
     const Expected<Schedule> schedule = choose_schedule(bound, target);
     if (!schedule || has_same_loops(*schedule, general)) continue;
-    variants.push_back({std::move(bindings), std::move(bound), *schedule});
+    const std::optional<int64_t> m = loop_form(bound).m.static_value();
+    const bool has_few_rows = m && std::any_of(few_rows.begin(), few_rows.end(), [&](const Variant& variant) {
+      return *m <= *variant.when.most_rows && variant.schedule.family == schedule->family;
+    });
+    if (has_few_rows) continue;
+    variants.push_back({{.dims = std::move(bindings)}, std::move(bound), *schedule});
   }
+  variants.insert(variants.end(), few_rows.begin(), few_rows.end());
   if (variants.size() > kMostVariants) {
     return Status::unsupported(fmt::format("likely values of {} lead to {} variants of the kernel; allowed: up to {}",
                                            quoted_names(dims, canonical.dim_names), variants.size(), kMostVariants));
@@ -122,12 +149,6 @@ void drop_other_likely_values(Problem& problem, const std::vector<Variant>& vari
   for_each_dim(problem, [&](Dim& dim) {
     std::erase_if(dim.likely, [&](int64_t size) { return !is_bound({dim.name, size}, variants); });
   });
-}
-
-std::string print_bound_dims(const std::vector<BoundDim>& dims, const std::vector<std::string>& names) {
-  std::vector<std::string> texts;
-  for (const BoundDim& dim : dims) texts.push_back(fmt::format("{}={}", names[dim_index(dim.name)], dim.size));
-  return fmt::format("{}", fmt::join(texts, " "));
 }
 
 }  // namespace gemmc

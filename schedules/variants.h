@@ -1,4 +1,4 @@
-// Variants: bodies of a kernel for likely values of its run-time dimensions, beside the general body.
+// Variants: bodies of a kernel for few rows and for likely values of its run-time dimensions, beside the general body.
 //
 // Flow: Problem + Target -> Schedule, **Variants** -> Halide pipelines. Called by compile.cc; compiler/dispatch.h
 // chooses between the bodies in each call. A variant binds every dimension with likely values that N, K or a stride
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/dim_names.h"
+#include "core/body_condition.h"
 #include "core/problem.h"
 #include "core/status.h"
 #include "core/target.h"
@@ -21,12 +21,13 @@ namespace gemmc {
 constexpr size_t kMostVariants = 8;
 
 struct Variant {
-  std::vector<BoundDim> dims;  // in the order of the call's `dims`
-  Problem problem;             // the canonical one with these dimensions bound; its call lacks their arguments
+  BodyCondition when;
+  Problem problem;  // the canonical one with the condition's dimensions bound; its call lacks their arguments
   Schedule schedule;
 };
 
-// One variant for each combination of likely values that leads to another family or register tile than `general`, the
+// Where the general body would pack B in every call, one or two variants for few rows, which read it in place. And one
+// for each combination of likely values that leads to another family or register tile than `general`, the
 // schedule of the general body, has: other sizes of blocks alone would make it no faster. None where that body reads a
 // packed B. Refuses more than kMostVariants, and more than 1024 combinations.
 Expected<std::vector<Variant>> choose_variants(const CanonicalProblem& canonical, const Schedule& general,
@@ -43,8 +44,5 @@ std::vector<UnusedLikelyValue> unused_likely_values(const Problem& problem, cons
 
 // Leaves `problem` those likely values that a variant binds, so that equal code has one key.
 void drop_other_likely_values(Problem& problem, const std::vector<Variant>& variants);
-
-// "d0=128", "d0=128 d1=64"; `names` are those of the call's dims.
-std::string print_bound_dims(const std::vector<BoundDim>& dims, const std::vector<std::string>& names);
 
 }  // namespace gemmc

@@ -133,7 +133,7 @@ void write_contract(const Bundle& bundle, size_t index, const std::vector<std::s
   comment_line(out, "schedule: " + artifact.schedule);
   for (const ArtifactVariant& variant : artifact.variants) {
     comment_line(out,
-                 fmt::format("variant:  {}: {}", print_bound_dims(variant.dims, arguments.dims), variant.schedule));
+                 fmt::format("variant:  {}: {}", print_condition(variant.when, arguments.dims), variant.schedule));
   }
   for (const BundleNode& node : bundle.nodes) {
     if (node.artifact != index) continue;

@@ -21,8 +21,10 @@ Json variants_json(const Artifact& artifact) {
   Json variants = Json::array();
   for (const ArtifactVariant& variant : artifact.variants) {
     Json dims = Json::object();
-    for (const BoundDim& dim : variant.dims) dims[dim.name] = dim.size;
-    variants.push_back({{"dims", dims}, {"schedule", variant.schedule}});
+    for (const BoundDim& dim : variant.when.dims) dims[dim.name] = dim.size;
+    variants.push_back({{"dims", dims},
+                        {"most_rows", variant.when.most_rows ? Json(*variant.when.most_rows) : Json()},
+                        {"schedule", variant.schedule}});
   }
   return variants;
 }

@@ -113,7 +113,7 @@ void check_variants(const CanonicalProblem& form, std::string_view text) {
     }
     require(variants->size() <= kMostVariants, "a kernel has few variants", text);
     for (const Variant& variant : *variants) {
-      require(loop_form(variant.problem).dim_count + static_cast<int>(variant.dims.size()) ==
+      require(loop_form(variant.problem).dim_count + static_cast<int>(variant.when.dims.size()) ==
                   loop_form(form.problem).dim_count,
               "a variant lacks the dims that it binds", text);
       const Status status = validate(variant.schedule, variant.problem.dtype, target);

@@ -431,6 +431,7 @@ Schedule random_schedule(const Problem& problem, const Target& target, Random& r
     if (schedule.family == Family::kGeneral) {
       schedule.nc = schedule.nr * static_cast<int>(random.between(1, 6));
       schedule.kc = static_cast<int>(random.between(1, 70));
+      schedule.sums_in_y = random.one_in(2);
     }
     if (validate(schedule, problem.dtype, target).is_ok() && !refuse_schedule(schedule, canonical_problem, target)) {
       return schedule;

@@ -52,11 +52,11 @@ void print_text(const SourceNode& node, const ExplainOptions& options, const Exp
   }
   print_out("schedule   {}\n", e.artifact.schedule);
   for (const ArtifactVariant& variant : e.artifact.variants) {
-    const std::string dims = print_bound_dims(variant.dims, e.plan.canonical.dim_names);
+    const std::string dims = print_condition(variant.when, e.plan.canonical.dim_names);
     print_out("variant    {}: {}\n", one_line(dims), variant.schedule);
   }
   for (const UnusedLikelyValue& value : e.unused) {
-    const std::string dim = print_bound_dims({value.dim}, e.plan.canonical.dim_names);
+    const std::string dim = print_condition({{value.dim}}, e.plan.canonical.dim_names);
     print_out("no variant {}: {}\n", one_line(dim), value.reason);
   }
   print_out("symbol     {}\n", e.artifact.symbol);

@@ -143,7 +143,7 @@ TEST(Dispatch, BodiesAreLocalAndLeftOutWhereThereIsOne) {
 TEST(Dispatch, TheArtifactNamesTheVariants) {
   const Entry entry("matmul f32 a=?bx2x?s:~24~16x8 b=?bx2x8x?s");
   ASSERT_EQ(entry.artifact().variants.size(), 2u);
-  EXPECT_EQ(entry.artifact().variants[0].dims, (std::vector<BoundDim>{{"d1", 16}}));
+  EXPECT_EQ(entry.artifact().variants[0].when.dims, (std::vector<BoundDim>{{"d1", 16}}));
   EXPECT_EQ(entry.artifact().variants[1].schedule.find("tiled "), 0u);
   EXPECT_EQ(entry.artifact().schedule.find("general "), 0u);
 }

@@ -19,14 +19,69 @@ FamilyVerdict verdict(Family family, const std::string& text, std::string_view t
 }
 
 TEST(FamilyTable, BestFirstGeneralLast) {
-  const std::vector<FamilyVerdict> verdicts = judge_families(problem("gemm f32 m=8 n=16 k=32"), target("x86-64-v3"));
-  ASSERT_EQ(verdicts.size(), 2u);
-  EXPECT_EQ(verdicts[0].family, Family::kTiled);
-  EXPECT_EQ(verdicts[1].family, Family::kGeneral);
-  for (const FamilyVerdict& v : verdicts) {
-    EXPECT_TRUE(v.sums_by_k) << name(v.family);
+  std::vector<Family> families;
+  for (const FamilyVerdict& v : judge_families(problem("gemm f32 m=8 n=1 k=32"), target("x86-64-v3"))) {
+    EXPECT_EQ(v.sums_by_k, v.family != Family::kDots) << name(v.family);
     EXPECT_FALSE(v.refusal) << *v.refusal;
+    families.push_back(v.family);
   }
+  EXPECT_EQ(families, std::vector(std::begin(kAllFamilies), std::end(kAllFamilies)));
+  EXPECT_EQ(families.back(), Family::kGeneral);
+}
+
+TEST(FamilyTable, DotsTakesWhatIsContiguousAlongK) {
+  const std::pair<const char*, const char*> kRows[] = {
+      {"gemm f32 m=1 n=1000 k=512 tb", ""},
+      {"gemm bf16 m=?m n=1000 k=512 tb", ""},
+      {"gemm i64 m=1000 n=1 k=2", ""},
+      {"gemm f32 m=8 n=16 k=32 tb sa=40x1 sb=50x1 sy=2x99", ""},
+      {"gemm f32 m=8 n=16 k=32", "B's neighbours along K are not neighbours in memory"},
+      {"gemm f32 m=8 n=16 k=32 ta tb", "A's neighbours along K are not neighbours in memory"},
+      {"gemm f32 m=8 n=?n k=32 tb", "N or K is known only at the call"},
+      {"gemm f32 m=8 n=16 k=1 tb", "K=1 makes no vector"},
+      {"gemm f32 m=8 n=16 k=32 tb order=k", "order=k: the family sums in another order"},
+  };
+  for (const auto& [text, reason] : kRows) EXPECT_EQ(verdict(Family::kDots, text).refusal.value_or(""), reason) << text;
+}
+
+TEST(FamilyTable, DotsDemursWherePackingPays) {
+  const std::pair<const char*, const char*> kRows[] = {
+      {"gemm f32 m=8 n=1000 k=512 tb", ""},
+      {"gemm f32 m=1000 n=1 k=512", ""},
+      {"gemm f32 m=?m n=1 k=512 const=b", ""},
+      {"gemm f32 m=9 n=1000 k=512 tb", "more than 8 rows may pass by: packing B pays"},
+      {"gemm f32 m=?m n=1000 k=512 tb", "more than 8 rows may pass by: packing B pays"},
+      {"gemm f32 m=1 n=1000 k=512 tb const=b", "a constant B is packed once, in panels of columns"},
+      {"gemm f32 m=1 n=1000 k=15 tb", "K=15 is less than two vectors of 8"},
+  };
+  for (const auto& [text, reason] : kRows) EXPECT_EQ(verdict(Family::kDots, text).demurral.value_or(""), reason) << text;
+}
+
+TEST(FamilyTable, RowsIsForFewRowsOfALargeB) {
+  const std::pair<const char*, const char*> kRows[] = {
+      {"gemm f32 m=1 n=4096 k=4096", ""},
+      {"gemm bf16 m=4 n=4096 k=4096 c=n", ""},
+      {"gemm f32 m=5 n=4096 k=4096", "more than 4 rows may pass by"},
+      {"gemm f32 m=?m n=4096 k=4096", "more than 4 rows may pass by"},
+      {"gemm f32 m=1 n=31 k=4096", "N=31 is less than four vectors of 8"},
+      {"gemm f32 m=1 n=100 k=100", "40000 bytes of B are in the cache"},
+      {"gemm f32 m=1 n=4096 k=4096 const=b", "a constant B is packed once, in panels of columns"},
+  };
+  for (const auto& [text, reason] : kRows) EXPECT_EQ(verdict(Family::kRows, text).demurral.value_or(""), reason) << text;
+  EXPECT_EQ(verdict(Family::kRows, "gemm f32 m=1 n=16 k=32 tb").refusal, "B's columns are not neighbours in memory");
+  EXPECT_EQ(verdict(Family::kRows, "gemm f32 m=1 n=16 k=32 sy=99x2").refusal, "Y's columns are not neighbours in memory");
+}
+
+TEST(FamilyTable, FewRowsAtTheCallAreAsGoodAsFewRowsKnownNow) {
+  const Problem p = problem("gemm f32 m=?m n=4096 k=4096");
+  const auto family = [&](std::optional<int64_t> most_rows) {
+    return choose_schedule(p, target("x86-64-v3"), most_rows)->family;
+  };
+  EXPECT_EQ(family(4), Family::kRows);
+  EXPECT_EQ(family(12), Family::kTiled);
+  EXPECT_EQ(family(13), Family::kGeneral);
+  EXPECT_EQ(family(std::nullopt), Family::kGeneral);
+  EXPECT_EQ(row_limits(DType::kFloat32, target("x86-64-v3")), (std::vector<int64_t>{4, 8, 12}));
 }
 
 TEST(FamilyTable, TiledTakes) {
@@ -77,7 +132,7 @@ TEST(FamilyTable, TiledTakesTheLargestSpan) {
 }
 
 TEST(FamilyTable, OrderKNeedsFma) {
-  for (Family family : {Family::kTiled, Family::kGeneral}) {
+  for (Family family : {Family::kRows, Family::kTiled, Family::kGeneral}) {
     EXPECT_EQ(verdict(family, "gemm f32 m=8 n=16 k=32 order=k", "x86-64-v2").refusal,
               "order=k is a chain of fused multiply-adds, which x86-64-v2 tune=generic has not");
     EXPECT_EQ(verdict(family, "gemm i32 m=8 n=16 k=32 order=k", "x86-64-v2").refusal, std::nullopt)
@@ -103,7 +158,8 @@ TEST(FamilyTable, OrderKIsOnlyForFamiliesThatSumByK) {
 
 TEST(FamilyTable, ChoosesTheFirstThatNeitherRefusesNorDemurs) {
   const std::string kTexts[] = {"gemm f32 m=8 n=16 k=32", "gemm f32 m=?m n=?n k=32", "gemm f32 m=?m n=16 k=4096",
-                                "gemm f32 m=512 n=512 k=4096", "gemm bf16 m=8 n=16 k=32"};
+                                "gemm f32 m=512 n=512 k=4096", "gemm bf16 m=8 n=16 k=32", "gemm f32 m=1 n=64 k=64 tb",
+                                "gemm f32 m=1 n=512 k=512"};
   for (const std::string& text : kTexts) {
     const Expected<Schedule> chosen = choose_schedule(problem(text), target("x86-64-v3"));
     ASSERT_TRUE(chosen) << text << ": " << chosen.status().message();
@@ -167,6 +223,13 @@ TEST(FamilyTable, RefusesASchedule) {
   const auto refusal = [&](const std::string& schedule, const std::string& text) {
     return refuse_schedule(*parse_schedule(schedule), problem(text), v3);
   };
+  EXPECT_EQ(refusal("dots mr=1 nr=8 lanes=8 mc=8 kr=1", "gemm f32 m=8 n=16 k=7 tb"), "lanes 8 are more than K=7");
+  const std::string kSumsInY = "general mr=6 nr=16 lanes=8 mc=6 nc=16 kc=8 sums=y";
+  const std::string kReason = "sums=y needs a Y of the sums' type, and no C or operand that may be Y's buffer";
+  for (const char* text : {"gemm f32 m=8 n=16 k=32", "gemm i64 m=8 n=16 k=32 c=n epi=bias:m"})
+    EXPECT_EQ(refusal(kSumsInY, text), std::nullopt) << text;
+  for (const char* text : {"gemm f16 m=8 n=16 k=32", "gemm f32 m=8 n=16 k=32 c=mn", "gemm f32 m=8 n=16 k=32 epi=residual"})
+    EXPECT_EQ(refusal(kSumsInY, text), kReason) << text;
   const std::string kInPlace = "tiled mr=6 nr=16 lanes=8 mc=6", kPacked = kInPlace + " pack=b";
   EXPECT_EQ(refusal(kPacked, "gemm f32 m=8 n=16 k=32 tb const=b"), std::nullopt);
   EXPECT_EQ(refusal(kInPlace, "gemm f32 m=8 n=16 k=32 const=b"), std::nullopt);

@@ -29,14 +29,25 @@ TEST(Schedule, PrintsAndParses) {
   const Schedule general{.family = Family::kGeneral, .mr = 6, .nr = 16, .lanes = 8, .mc = 72, .nc = 64, .kc = 32};
   EXPECT_EQ(print_schedule(general), "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32");
   EXPECT_EQ(parsed("general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32"), general);
+  Schedule in_y = general;
+  in_y.sums_in_y = true;
+  EXPECT_EQ(print_schedule(in_y), "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 sums=y");
+  EXPECT_EQ(parsed("general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 sums=y"), in_y);
+  const Schedule dots{.family = Family::kDots, .mr = 3, .nr = 4, .lanes = 8, .mc = 96, .kr = 2};
+  EXPECT_EQ(print_schedule(dots), "dots mr=3 nr=4 lanes=8 mc=96 kr=2");
+  const Schedule rows{.family = Family::kRows, .mr = 1, .nr = 16, .lanes = 8, .mc = 8, .nc = 1024, .kr = 8};
+  EXPECT_EQ(print_schedule(rows), "rows mr=1 nr=16 lanes=8 mc=8 nc=1024 kr=8");
   EXPECT_EQ(parsed("  general  kc=32 nc=64 mc=72 lanes=8 nr=16 mr=6 "), general) << "any order, any spaces";
 }
 
 TEST(Schedule, PrintingThenParsingGivesTheSame) {
-  for (Family family : {Family::kTiled, Family::kGeneral}) {
+  for (Family family : kAllFamilies) {
+    EXPECT_EQ(parse_family(name(family)), family);
     for (int value : {1, 7, kMaxInt}) {
       Schedule schedule{.family = family, .mr = value, .nr = 2, .lanes = 3, .mc = 4};
-      if (family == Family::kGeneral) schedule.nc = value, schedule.kc = 5;
+      if (family == Family::kGeneral || family == Family::kRows) schedule.nc = value;
+      if (family == Family::kGeneral) schedule.kc = 5;
+      if (family == Family::kDots || family == Family::kRows) schedule.kr = 6;
       EXPECT_EQ(parsed(print_schedule(schedule)), schedule);
     }
   }
@@ -44,9 +55,9 @@ TEST(Schedule, PrintingThenParsingGivesTheSame) {
 
 TEST(Schedule, ParsingRefuses) {
   const std::pair<std::string, std::string> kRows[] = {
-      {"", "schedule is empty; allowed: a family, tiled or general"},
+      {"", "schedule is empty; allowed: a family (dots, rows, tiled, general) and its fields"},
       {"   ", "schedule is empty"},
-      {"packed mr=6", "schedule family 'packed' is not known; allowed: tiled, general"},
+      {"packed mr=6", "schedule family 'packed' is not known; allowed: dots, rows, tiled, general"},
       {"Tiled mr=6 nr=16 lanes=8", "schedule family 'Tiled' is not known"},
       {"tiled mr=6 nr=16 mc=6", "lacks lanes="},
       {"tiled mr=6 nr=16 lanes=8", "lacks mc="},
@@ -55,6 +66,9 @@ TEST(Schedule, ParsingRefuses) {
       {"tiled mr=6 nr=16 lanes=8 mc=6 pack=b pack=b", "'pack=b' is unknown or repeated"},
       {"tiled mr=6 nr=16 lanes=8 mc=6 pack=a", "'pack=a' is unknown or repeated"},
       {"general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=64 pack=b", "'pack=b' is unknown or repeated in a general schedule"},
+      {"tiled mr=6 nr=16 lanes=8 mc=6 sums=y", "'sums=y' is unknown or repeated in a tiled schedule"},
+      {"dots mr=6 nr=1 lanes=8 mc=6", "lacks kr="},
+      {"rows mr=1 nr=8 lanes=8 mc=6 kr=4", "lacks nc="},
       {"tiled mr=6 nr=16 lanes=8 mr=6", "'mr=6' is unknown or repeated"},
       {"tiled mr=6 nr=16 lanes=8 unroll=2", "'unroll=2' is unknown or repeated"},
       {"tiled mr=6 nr=16 lanes", "'lanes' is unknown or repeated"},
@@ -84,6 +98,9 @@ TEST(Schedule, TakesWhatFits) {
       {"tiled mr=1 nr=4 lanes=2 mc=1", "x86-64-v4"},
       {"general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=64", "x86-64-v3"},
       {"general mr=6 nr=16 lanes=8 mc=6 nc=16 kc=1", "x86-64-v3"},
+      {"general mr=6 nr=16 lanes=8 mc=6000 nc=16 kc=512 sums=y", "x86-64-v3"},
+      {"dots mr=3 nr=5 lanes=8 mc=6 kr=1", "x86-64-v3"},
+      {"rows mr=2 nr=16 lanes=8 mc=4096 nc=2048 kr=16", "x86-64-v3"},
   };
   for (const auto& [line, word] : kRows) {
     const Status status = validate(parsed(line), DType::kFloat32, target(word));
@@ -100,6 +117,8 @@ TEST(Schedule, ValidationRefuses) {
   };
   const Schedule tiled{.family = Family::kTiled, .mr = 6, .nr = 16, .lanes = 8, .mc = 96};
   const Schedule general{.family = Family::kGeneral, .mr = 6, .nr = 16, .lanes = 8, .mc = 72, .nc = 64, .kc = 64};
+  const Schedule dots{.family = Family::kDots, .mr = 3, .nr = 4, .lanes = 8, .mc = 96, .kr = 1};
+  const Schedule rows{.family = Family::kRows, .mr = 2, .nr = 8, .lanes = 8, .mc = 4, .nc = 64, .kr = 4};
   const auto with = [](Schedule schedule, int Schedule::*field, int value) {
     schedule.*field = value;
     return schedule;
@@ -124,6 +143,12 @@ TEST(Schedule, ValidationRefuses) {
       {with(tiled, &Schedule::mc, 70), DType::kFloat32, "mc 70; allowed: a multiple of mr 6"},
       {with(tiled, &Schedule::mc, 0), DType::kFloat32, "mc 0; allowed: a multiple of mr 6"},
       {with(tiled, &Schedule::mc, 4098), DType::kFloat32, "mc 4098; allowed: up to 4096"},
+      {with(dots, &Schedule::kr, 2), DType::kFloat32, "accumulators 24; allowed: 1 to 15"},
+      {with(dots, &Schedule::nr, 17), DType::kFloat32, "vectors in a row of the tile 17; allowed: up to 16"},
+      {with(rows, &Schedule::kr, 17), DType::kFloat32, "kr 17; allowed: up to 16"},
+      {with(rows, &Schedule::nc, 2056), DType::kFloat32, "sums of bytes 16448; allowed: up to 16384"},
+      {with(rows, &Schedule::nc, 20), DType::kFloat32, "nc 20; allowed: a multiple of nr 8"},
+      {with(rows, &Schedule::mc, 4098), DType::kFloat32, "mc 4098; allowed: up to 4096"},
       {with(general, &Schedule::mc, 70), DType::kFloat32, "mc 70; allowed: a multiple of mr 6"},
       {with(general, &Schedule::mc, 0), DType::kFloat32, "mc 0"},
       {with(general, &Schedule::nc, 72), DType::kFloat32, "nc 72; allowed: a multiple of nr 16"},

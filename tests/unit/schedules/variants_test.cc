@@ -28,7 +28,7 @@ std::string summary(const std::string& text) {
   const CanonicalProblem made = canonical_of(text);
   std::string result;
   for (const Variant& variant : variants(text)) {
-    result += (result.empty() ? "" : "; ") + print_bound_dims(variant.dims, made.dim_names) + ": " +
+    result += (result.empty() ? "" : "; ") + print_condition(variant.when, made.dim_names) + ": " +
               std::string(name(variant.schedule.family));
   }
   return result;
@@ -49,7 +49,7 @@ TEST(Variants, BindTheNameWhereverItStands) {
   const std::vector<Variant> found = variants("matmul f32 a=?bx12x?s:~128x32 b=?bx12x32x?s");
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(print_problem(found[0].problem), "matmul f32 a=?d0x12x128x32 b=?d0x12x32x128");
-  EXPECT_EQ(found[0].dims, (std::vector<BoundDim>{{"d1", 128}}));
+  EXPECT_EQ(found[0].when.dims, (std::vector<BoundDim>{{"d1", 128}}));
   EXPECT_EQ(found[0].schedule, *choose_schedule(found[0].problem, *parse_target("x86-64-v3")));
 }
 
@@ -99,7 +99,7 @@ TEST(Variants, LikelyValuesWithoutOneHaveAReason) {
     const Schedule general = *choose_schedule(made.problem, *parse_target("x86-64-v3"));
     std::string all;
     for (const auto& [dim, reason] : unused_likely_values(made.problem, general, *choose(made))) {
-      all += print_bound_dims({dim}, made.dim_names) + " " + reason + "\n";
+      all += print_condition({{dim}}, made.dim_names) + " " + reason + "\n";
     }
     return all;
   };

@@ -39,7 +39,7 @@ struct GeneralBuilder {
   }
 
   HalideFunction pack_b() const {
-    const int nr = schedule.nr, lanes = schedule.lanes, vectors = nr / lanes;
+    const int nr = schedule.nr, lanes = schedule.lanes;
     ImageParam b(storage_type(b_dtype(problem)), 2, "B");
     declare_stride(b.dim(0), form.b.col);
     declare_stride(b.dim(1), form.b.row);
@@ -49,17 +49,23 @@ struct GeneralBuilder {
     packed(x, k, panel) = Halide::undef(summed);
     const auto element = [&](const Expr& column, const Expr& row) { return numeric.b_to_accumulator(b(column, row)); };
 
-    // Whole vectors of columns; then the columns left over, one by one.
-    RDom whole({{0, lanes}, {0, kb}, {0, nb / lanes}}, "whole");
-    packed(whole.z % vectors * lanes + whole.x, whole.y, whole.z / vectors) =
-        element(whole.z * lanes + whole.x, whole.y);
+    // Whole panels, then vectors of the last one, row after row of B: what a row has of each page is read at once. Then
+    // the columns left over, one by one.
+    RDom whole({{0, nr}, {0, nb / nr}, {0, kb}}, "whole");
+    packed(whole.x, whole.z, whole.y) = element(whole.y * nr + whole.x, whole.z);
     Halide::Stage whole_stage = packed.update(0);
-    whole_stage.allow_race_conditions().vectorize(whole.x);
+    RVar xi("xi"), xo("xo");
+    whole_stage.allow_race_conditions().split(whole.x, xo, xi, lanes).vectorize(xi).unroll(xo);
     specialize_unit_stride(whole_stage, {{b, form.b.col}});
+    RDom last({{0, lanes}, {0, nb % nr / lanes}, {0, kb}}, "last");
+    packed(last.y * lanes + last.x, last.z, nb / nr) = element(nb / nr * nr + last.y * lanes + last.x, last.z);
+    Halide::Stage last_stage = packed.update(1);
+    last_stage.allow_race_conditions().vectorize(last.x);
+    specialize_unit_stride(last_stage, {{b, form.b.col}});
     RDom rest({{0, nb % lanes}, {0, kb}}, "rest");
     const Expr column = nb / lanes * lanes + rest.x;
     packed(column % nr, rest.y, column / nr) = element(column, rest.y);
-    packed.update(1).unscheduled();
+    packed.update(2).unscheduled();
 
     Halide::OutputImageParam out = packed.output_buffer();
     out.dim(0).set_bounds(0, nr);

@@ -71,14 +71,16 @@ struct RowsBuilder {
     const int vectors = cols.width / cols.lanes;
     int unrolled = std::clamp(schedule.nr / cols.lanes, 1, vectors);
     while (vectors % unrolled != 0) --unrolled;
-    Var xo("xo"), xi("xi");
-    const auto schedule_stage = [&](Halide::Stage stage) {
-      stage.split(x, xo, xi, cols.lanes, Halide::TailStrategy::RoundUp).vectorize(xi).unroll(xo, unrolled).unroll(r);
-      return stage;
+    Var xo("xo"), xi("xi"), xu("xu");
+    const auto schedule_stage = [&](Halide::Stage stage, std::vector<Halide::VarOrRVar> outer) {
+      stage.split(x, xo, xi, cols.lanes, Halide::TailStrategy::RoundUp).split(xo, xo, xu, unrolled);
+      std::vector<Halide::VarOrRVar> order = {xi, r, xu, xo};
+      order.insert(order.end(), outer.begin(), outer.end());
+      stage.reorder(order).vectorize(xi).unroll(xu).unroll(r);
     };
-    schedule_stage(Halide::Stage(sums));
-    schedule_stage(sums.update(0));
-    if (column.k % kr > 0) schedule_stage(sums.update(1));
+    schedule_stage(Halide::Stage(sums), {});
+    schedule_stage(sums.update(0), {group});
+    if (column.k % kr > 0) schedule_stage(sums.update(1), {});
     return sums;
   }
 

@@ -139,7 +139,7 @@ HalideFunction dots_function(const Problem& problem, const LoopForm& form, const
   DotsBuilder builder{.numeric = numeric,
                       .summed = accumulator_type(problem.dtype),
                       .schedule = schedule,
-                      .column = TileColumn(problem, form, height, 2)};
+                      .column = TileColumn(problem, form, height, *form.k.static_value(), 2)};
   const int n = builder.column.n, nr = std::min(schedule.nr, n);
   builder.add_columns({0, n / nr, nr});
   builder.add_columns({n / nr * nr, 1, n % nr});

@@ -23,6 +23,7 @@ struct GeneralBuilder {
   const LoopForm& form;
   const Schedule& schedule;
   const Numeric numeric;
+  const ColumnPieces pieces = column_pieces(form, schedule);
   const Halide::Type stored = storage_type(problem.dtype);
   const Halide::Type summed = accumulator_type(problem.dtype);
 
@@ -51,21 +52,28 @@ struct GeneralBuilder {
 
     // Whole panels, then vectors of the last one, row after row of B: what a row has of each page is read at once. Then
     // the columns left over, one by one.
-    RDom whole({{0, nr}, {0, nb / nr}, {0, kb}}, "whole");
-    packed(whole.x, whole.z, whole.y) = element(whole.y * nr + whole.x, whole.z);
-    Halide::Stage whole_stage = packed.update(0);
-    RVar xi("xi"), xo("xo");
-    whole_stage.allow_race_conditions().split(whole.x, xo, xi, lanes).vectorize(xi).unroll(xo);
-    specialize_unit_stride(whole_stage, {{b, form.b.col}});
-    RDom last({{0, lanes}, {0, nb % nr / lanes}, {0, kb}}, "last");
-    packed(last.y * lanes + last.x, last.z, nb / nr) = element(nb / nr * nr + last.y * lanes + last.x, last.z);
-    Halide::Stage last_stage = packed.update(1);
-    last_stage.allow_race_conditions().vectorize(last.x);
-    specialize_unit_stride(last_stage, {{b, form.b.col}});
-    RDom rest({{0, nb % lanes}, {0, kb}}, "rest");
-    const Expr column = nb / lanes * lanes + rest.x;
-    packed(column % nr, rest.y, column / nr) = element(column, rest.y);
-    packed.update(2).unscheduled();
+    int updates = 0;
+    if (pieces.panels) {
+      RDom whole({{0, nr}, {0, nb / nr}, {0, kb}}, "whole");
+      packed(whole.x, whole.z, whole.y) = element(whole.y * nr + whole.x, whole.z);
+      Halide::Stage stage = packed.update(updates++);
+      RVar xi("xi"), xo("xo");
+      stage.allow_race_conditions().split(whole.x, xo, xi, lanes).vectorize(xi).unroll(xo);
+      specialize_unit_stride(stage, {{b, form.b.col}});
+    }
+    if (pieces.vectors) {
+      RDom last({{0, lanes}, {0, nb % nr / lanes}, {0, kb}}, "last");
+      packed(last.y * lanes + last.x, last.z, nb / nr) = element(nb / nr * nr + last.y * lanes + last.x, last.z);
+      Halide::Stage stage = packed.update(updates++);
+      stage.allow_race_conditions().vectorize(last.x);
+      specialize_unit_stride(stage, {{b, form.b.col}});
+    }
+    if (pieces.rest) {
+      RDom rest({{0, nb % lanes}, {0, kb}}, "rest");
+      const Expr column = nb / lanes * lanes + rest.x;
+      packed(column % nr, rest.y, column / nr) = element(column, rest.y);
+      packed.update(updates).unscheduled();
+    }
 
     Halide::OutputImageParam out = packed.output_buffer();
     out.dim(0).set_bounds(0, nr);
@@ -219,13 +227,15 @@ struct GeneralBuilder {
       }
       sums.compute_at(y, index).store_in(is_whole ? Halide::MemoryType::Register : Halide::MemoryType::Stack);
     };
-    add_pieces(panels, nr, [&](const Expr& index) { return Piece{nr, index, 0}; });
-    if (nr > lanes) {
+    if (pieces.panels) add_pieces(panels, nr, [&](const Expr& index) { return Piece{nr, index, 0}; });
+    if (pieces.vectors && nr > lanes) {
       add_pieces(last_panel_vectors, lanes, [&](const Expr& index) { return Piece{lanes, panels, index * lanes}; });
     }
-    add_pieces(min(nb % lanes, 1), nb % lanes, [&](const Expr&) {
-      return Piece{lanes, panels, last_panel_vectors * lanes, false};
-    });
+    if (pieces.rest) {
+      add_pieces(min(nb % lanes, 1), nb % lanes, [&](const Expr&) {
+        return Piece{lanes, panels, last_panel_vectors * lanes, false};
+      });
+    }
     std::vector<Halide::Argument> arguments = {f.a, f.b, f.before, f.first};
     for (const AddedOperand& operand : added) arguments.push_back(operand.buffer);
     return {name, arguments, y};

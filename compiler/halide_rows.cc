@@ -107,7 +107,7 @@ HalideFunction rows_function(const Problem& problem, const LoopForm& form, const
   RowsBuilder builder{.numeric = numeric,
                       .summed = accumulator_type(problem.dtype),
                       .schedule = schedule,
-                      .column = TileColumn(problem, form, height, 2)};
+                      .column = TileColumn(problem, form, height, *form.k.static_value(), 2)};
   for (const Columns& cols : split_columns(builder.column.n, schedule)) builder.add_columns(cols);
   return builder.column.function(fmt::format("rows_{}", height));
 }

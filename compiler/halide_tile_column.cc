@@ -14,11 +14,12 @@ void declare_matrix(Halide::OutputImageParam buffer, const MatrixStrides& stride
 
 }  // namespace
 
-TileColumn::TileColumn(const Problem& problem, const LoopForm& loop_form, int tile_height, int b_dimensions)
+TileColumn::TileColumn(const Problem& problem, const LoopForm& loop_form, int tile_height, int64_t products,
+                       int b_dimensions)
     : form(loop_form),
       height(tile_height),
       n(static_cast<int>(*form.n.static_value())),
-      k(static_cast<int>(*form.k.static_value())),
+      k(static_cast<int>(products)),
       tiles("tiles"),
       a(storage_type(problem.dtype), 2, "A"),
       b(storage_type(b_dtype(problem)), b_dimensions, "B"),
@@ -28,12 +29,13 @@ TileColumn::TileColumn(const Problem& problem, const LoopForm& loop_form, int ti
   y(x, r) = Halide::undef(storage_type(problem.dtype));
 }
 
-HalideFunction TileColumn::function(const std::string& name) {
+HalideFunction TileColumn::function(const std::string& name, const std::vector<Halide::Argument>& sums) {
   const Halide::Expr rows = tiles * height;
   declare_matrix(a, form.a, rows, k);
   if (b.dimensions() == 2) declare_matrix(b, form.b, k, n);
   declare_matrix(y.output_buffer(), form.y, rows, n);
   std::vector<Halide::Argument> arguments = {a, b};
+  arguments.insert(arguments.end(), sums.begin(), sums.end());
   for (const AddedOperand& operand : added) {
     declare_matrix(operand.buffer, operand.strides, rows, n);
     arguments.push_back(operand.buffer);

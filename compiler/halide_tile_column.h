@@ -1,4 +1,4 @@
-// What the families with register tiles over all of K share: the function over one column of tiles of one height, its
+// What the families with register tiles in columns share: the function over one column of tiles of one height, its
 // arguments and output. N, K and the strides are static.
 #pragma once
 
@@ -10,11 +10,11 @@
 namespace gemmc {
 
 struct TileColumn {
-  // The contract of the function `name` of pipelines.h. `b` holds op(B), as it is or packed.
-  TileColumn(const Problem& problem, const LoopForm& form, int height, int b_dimensions);
+  // The contract of the function `name` of pipelines.h, over `products` products. `b` holds op(B), as it is or packed.
+  TileColumn(const Problem& problem, const LoopForm& form, int height, int64_t products, int b_dimensions);
 
-  // The strides and bounds of all buffers but a packed B; call it last.
-  HalideFunction function(const std::string& name);
+  // The strides and bounds of all buffers but a packed B; call it last. `sums` follow B in the arguments.
+  HalideFunction function(const std::string& name, const std::vector<Halide::Argument>& sums = {});
 
   const LoopForm& form;
   int height, n, k;

@@ -1,6 +1,7 @@
 // The tiled family: Y is cut into rectangles, each computed by register tiles of one exact size over all of K. Nothing
 // is masked and nothing is computed twice, so nothing outside the operands is touched and C may be Y. One function is a
-// column of tiles of one height; the thunk, which knows M, says how many.
+// column of tiles of one height; the thunk, which knows M, says how many. Where the schedule cuts K into blocks, sums
+// wait for the next one in Y: then what one block reads of a B with long rows stays in the cache while all tiles pass.
 //
 //            full column tiles (nr)      rest: vectors, then half vectors ... one column
 //          +----------+----------+----+--+-+
@@ -57,12 +58,26 @@ std::vector<Columns> split_columns(int n, const Schedule& schedule, int panels) 
   return spans;
 }
 
+// Which of the K blocks a function computes.
+enum class Part { kAll, kCarried, kLast };
+
 struct TiledBuilder {
+  const Problem& problem;
   const Numeric& numeric;
-  Halide::Type summed;  // the accumulators' type
   const Schedule& schedule;
+  Part part;
   TileColumn column;
+  // The sums of the K blocks before: nothing in the first.
+  Halide::ImageParam before = Halide::ImageParam(storage_type(problem.dtype), 2, "before");
+  Halide::Param<bool> first = Halide::Param<bool>("first");
   int updates = 0;
+
+  Expr sum_before(const Expr& x, const Expr& row) const {
+    const Expr zero = Halide::cast(accumulator_type(problem.dtype), 0);
+    if (part == Part::kAll) return zero;
+    const Expr sum = numeric.to_accumulator(before(x, row));
+    return part == Part::kCarried ? select(first, zero, sum) : sum;
+  }
 
   // The element of B in row k and column x of a piece of a tile.
   Expr b_element(const Columns& cols, const Expr& x, const Expr& piece, const Expr& row) const {
@@ -78,16 +93,18 @@ struct TiledBuilder {
     Func acc("acc" + suffix);
     RDom products(0, column.k, "k" + suffix);
     const auto piece = [&](const Expr& tile, const Expr& panel) { return tile * cols.panels + panel; };
-    acc(x, panel, r, tile_x, tile_r) = Halide::cast(summed, 0);
+    const Expr row = tile_r * height + r;
+    acc(x, panel, r, tile_x, tile_r) = sum_before(cols.start + piece(tile_x, panel) * cols.width + x, row);
     acc(x, panel, r, tile_x, tile_r) =
-        numeric.multiply_add(acc(x, panel, r, tile_x, tile_r), numeric.to_accumulator(column.a(products, tile_r * height + r)),
+        numeric.multiply_add(acc(x, panel, r, tile_x, tile_r), numeric.to_accumulator(column.a(products, row)),
                              numeric.b_to_accumulator(b_element(cols, x, piece(tile_x, panel), products)));
 
     RDom at({{0, cols.width}, {0, cols.panels}, {0, height}, {0, column.tiles}, {0, cols.count}}, "at" + suffix);
     const RVar at_x = at[0], at_panel = at[1], at_r = at[2], at_tile_r = at[3], at_tile_x = at[4];
     const Expr out_x = cols.start + piece(at_tile_x, at_panel) * cols.width + at_x, out_r = at_tile_r * height + at_r;
-    column.y(out_x, out_r) = numeric.finish(acc(at_x, at_panel, at_r, at_tile_x, at_tile_r),
-                                            elements_at(column.added, out_x, out_r));
+    const Expr sum = acc(at_x, at_panel, at_r, at_tile_x, at_tile_r);
+    column.y(out_x, out_r) =
+        part == Part::kCarried ? numeric.unrounded(sum) : numeric.finish(sum, elements_at(column.added, out_x, out_r));
 
     const int vector = std::min(schedule.lanes, cols.width);
     RVar xi("xi"), xo("xo");
@@ -111,23 +128,36 @@ struct TiledBuilder {
   }
 
   void declare_packed_b(const PackedPanels& panels) {
-    const int nr = schedule.nr, k = column.k;
-    column.b.dim(0).set_bounds(0, nr);
-    column.b.dim(1).set_bounds(0, k).set_stride(nr);
-    column.b.dim(2).set_bounds(0, static_cast<int>(panels.count())).set_stride(nr * k);
+    column.b.dim(0).set_bounds(0, schedule.nr);
+    column.b.dim(1).set_bounds(0, column.k).set_stride(schedule.nr);
+    column.b.dim(2).set_bounds(0, static_cast<int>(panels.count()));
+    column.b.dim(2).set_stride(static_cast<int>(panels.nr * panels.k));
+  }
+
+  HalideFunction function() {
+    const std::string name = fmt::format("{}_{}", part == Part::kCarried ? "carry" : "tiled", column.height);
+    if (part == Part::kAll) return column.function(name);
+    declare_stride(before.dim(0), column.form.y.col);
+    declare_stride(before.dim(1), column.form.y.row);
+    if (part == Part::kLast) return column.function(name, {before});
+    column.added.clear();
+    return column.function(name, {before, first});
   }
 };
 
 HalideFunction tiled_function(const Problem& problem, const LoopForm& form, const Schedule& schedule,
-                              const Numeric& numeric, int height) {
-  TiledBuilder builder{.numeric = numeric,
-                       .summed = accumulator_type(problem.dtype),
+                              const Numeric& numeric, int height, Part part) {
+  const int64_t last = last_k_block(form, schedule);
+  const int64_t products = part == Part::kCarried ? schedule.kc : *form.k.static_value() - last;
+  TiledBuilder builder{.problem = problem,
+                       .numeric = numeric,
                        .schedule = schedule,
-                       .column = TileColumn(problem, form, height, schedule.packs_b ? 3 : 2)};
+                       .part = part,
+                       .column = TileColumn(problem, form, height, products, schedule.packs_b ? 3 : 2)};
   const int panels = panels_of_tile(schedule, height);
   for (const Columns& cols : split_columns(builder.column.n, schedule, panels)) builder.add_columns(cols);
   if (schedule.packs_b) builder.declare_packed_b(packed_panels(form, schedule));
-  return builder.column.function(fmt::format("tiled_{}", height));
+  return builder.function();
 }
 
 }  // namespace
@@ -136,8 +166,13 @@ std::vector<HalideFunction> tiled_functions(const Problem& problem, const LoopFo
                                             const Target& target) {
   const Numeric numeric(problem, target);
   std::vector<HalideFunction> functions;
+  const bool has_blocks = last_k_block(form, schedule) > 0;
   for (int height : tile_heights(form.m, schedule)) {
-    functions.push_back(tiled_function(problem, form, schedule, numeric, height));
+    const auto add = [&](Part part) {
+      functions.push_back(tiled_function(problem, form, schedule, numeric, height, part));
+    };
+    add(has_blocks ? Part::kLast : Part::kAll);
+    if (has_blocks) add(Part::kCarried);
   }
   return functions;
 }

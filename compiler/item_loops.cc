@@ -30,26 +30,14 @@ class ItemLoops {
         n_(sizes.n),
         k_(sizes.k) {}
 
-  // The rows in register tiles, as tile_heights() says, mc rows at most in one call.
   void emit_tile_columns(const ItemOperands& item) {
-    Value* all_tiles = tiles(m_, schedule_.mr);
-    Value* tallest = builder_.CreateUDiv(builder_.CreateSub(builder_.CreateAdd(m_, all_tiles), i64(1)), all_tiles);
-    Value* lower = builder_.CreateSub(tallest, i64(1));
-    Value* tallest_tiles = builder_.CreateSub(m_, builder_.CreateMul(all_tiles, lower));
-    Value* lower_tiles = builder_.CreateSub(all_tiles, tallest_tiles);
-    Value* first_row = i64(0);
-    for (int height : tile_heights(form_.m, schedule_)) {
-      Value* is_tallest = builder_.CreateICmpEQ(tallest, i64(height));
-      Value* is_lower = builder_.CreateICmpEQ(lower, i64(height));
-      Value* count =
-          builder_.CreateSelect(is_tallest, tallest_tiles, builder_.CreateSelect(is_lower, lower_tiles, i64(0)));
-      Value* block = i64(schedule_.mc / schedule_.mr);
-      emit_loop(builder_, count, block, [&](Value* tile) {
-        Value* row = builder_.CreateAdd(first_row, builder_.CreateMul(tile, i64(height)));
-        emit_tile_column(item, height, row, block_extent(count, tile, block));
+    const int64_t last = last_k_block(form_, schedule_);
+    if (last > 0) {
+      emit_loop(builder_, i64(last), i64(schedule_.kc), [&](Value* k0) {
+        emit_rows(item, {k0, i64(schedule_.kc)}, Part::kCarried);
       });
-      first_row = builder_.CreateAdd(first_row, builder_.CreateMul(count, i64(height)));
     }
+    emit_rows(item, {i64(last), builder_.CreateSub(k_, i64(last))}, last > 0 ? Part::kLast : Part::kAll);
   }
 
   void emit_general_blocks(const ItemOperands& item) {
@@ -80,13 +68,38 @@ class ItemLoops {
     return gemmc::advance(builder_, base, elements, element_bytes);
   }
 
+  using At = std::pair<Value*, Value*>;  // where a block begins and its extent
+
+  // Which of the K blocks of register tiles.
+  enum class Part { kAll, kCarried, kLast };
+
+  // The rows in register tiles, as tile_heights() says, mc rows at most in one call.
+  void emit_rows(const ItemOperands& item, At k, Part part) {
+    Value* all_tiles = tiles(m_, schedule_.mr);
+    Value* tallest = builder_.CreateUDiv(builder_.CreateSub(builder_.CreateAdd(m_, all_tiles), i64(1)), all_tiles);
+    Value* lower = builder_.CreateSub(tallest, i64(1));
+    Value* tallest_tiles = builder_.CreateSub(m_, builder_.CreateMul(all_tiles, lower));
+    Value* lower_tiles = builder_.CreateSub(all_tiles, tallest_tiles);
+    Value* first_row = i64(0);
+    for (int height : tile_heights(form_.m, schedule_)) {
+      Value* is_tallest = builder_.CreateICmpEQ(tallest, i64(height));
+      Value* is_lower = builder_.CreateICmpEQ(lower, i64(height));
+      Value* count =
+          builder_.CreateSelect(is_tallest, tallest_tiles, builder_.CreateSelect(is_lower, lower_tiles, i64(0)));
+      Value* block = i64(schedule_.mc / schedule_.mr);
+      emit_loop(builder_, count, block, [&](Value* tile) {
+        Value* row = builder_.CreateAdd(first_row, builder_.CreateMul(tile, i64(height)));
+        emit_tile_column(item, height, row, block_extent(count, tile, block), k, part);
+      });
+      first_row = builder_.CreateAdd(first_row, builder_.CreateMul(count, i64(height)));
+    }
+  }
+
   struct Blocks {
     Value *mc, *nc, *kc;
     Value *packed = nullptr, *converted = nullptr, *sums = nullptr;  // memory on the stack, where it is needed
     Value* last_k0 = nullptr;
   };
-  using At = std::pair<Value*, Value*>;  // where a block begins and its extent
-
   At block_at(Value* total, Value* start, Value* block) { return {start, block_extent(total, start, block)}; }
 
   Value* buffer_at(const MatrixValues& matrix, At rows, At cols) {
@@ -180,24 +193,29 @@ class ItemLoops {
     builder_.CreateCall(function, arguments);
   }
 
-  Value* tiled_b(const MatrixValues& b) {
-    if (!schedule_.packs_b) return buffers_.make(b.base, {{n_, b.col}, {k_, b.row}});
+  // The rows of op(B) in a K block, as they are or packed.
+  Value* tiled_b(const MatrixValues& b, At k) {
+    if (!schedule_.packs_b) return buffer_at(b, k, {i64(0), n_});
     const PackedPanels panels = packed_panels(form_, schedule_);
+    Value* base = advance(b.base, builder_.CreateMul(k.first, i64(panels.nr)), b.element_bytes);
     return buffers_.make(
-        b.base, {{i64(panels.nr), i64(1)}, {k_, i64(panels.nr)}, {i64(panels.count()), i64(panels.nr * panels.k)}});
+        base, {{i64(panels.nr), i64(1)}, {k.second, i64(panels.nr)}, {i64(panels.count()), i64(panels.nr * panels.k)}});
   }
 
-  void emit_tile_column(const ItemOperands& item, int height, Value* first_row, Value* tile_count) {
-    Value* rows = builder_.CreateMul(tile_count, i64(height));
-    const auto buffer = [&](const MatrixValues& matrix, Value* cols) {
-      Value* base = advance(matrix.base, builder_.CreateMul(first_row, matrix.row), matrix.element_bytes);
-      return buffers_.make(base, {{cols, matrix.col}, {rows, matrix.row}});
-    };
-    std::vector<Value*> arguments = {buffer(item.a, k_), tiled_b(item.b)};
-    for (const MatrixValues& added : item.added) arguments.push_back(buffer(added, n_));
+  void emit_tile_column(const ItemOperands& item, int height, Value* first_row, Value* tile_count, At k, Part part) {
+    const At rows = {first_row, builder_.CreateMul(tile_count, i64(height))}, cols = {i64(0), n_};
+    Value* y = buffer_at(item.y, rows, cols);
+    std::vector<Value*> arguments = {buffer_at(item.a, rows, k), tiled_b(item.b, k)};
+    if (part != Part::kAll) arguments.push_back(y);
+    if (part == Part::kCarried) {
+      arguments.push_back(builder_.CreateICmpEQ(k.first, i64(0)));
+    } else {
+      for (const MatrixValues& added : item.added) arguments.push_back(buffer_at(added, rows, cols));
+    }
     arguments.push_back(tile_count);
-    arguments.push_back(buffer(item.y, n_));
-    call(fmt::format("{}_{}", name(schedule_.family), height), arguments);
+    arguments.push_back(y);
+    const std::string_view function = part == Part::kCarried ? "carry" : name(schedule_.family);
+    call(fmt::format("{}_{}", function, height), arguments);
   }
 
   // One where a stride is so long that an index inside the block could overflow: then the stride no longer matters.

@@ -8,7 +8,9 @@
 // kTiled has one function for each height h of tile_heights(), over a column of `tiles` register tiles of h rows; N, K
 // and the strides are static:
 //   tiled_h(A (K, tiles * h), B (N, K), [C], [E...], tiles, Y (N, tiles * h))
-// kDots and kRows have the like, dots_h and rows_h.
+// kDots and kRows have the like, dots_h and rows_h. Where K has blocks, kTiled has for each height, over a block:
+//   carry_h(A (kc, tiles * h), B (N, kc), Y, first, tiles, Y)          of every K block but the last
+//   tiled_h(A, B, Y, [C], [E...], tiles, Y (N, tiles * h))             of the last one
 // Where the schedule packs B, its buffer is (nr, K, panels), see schedules/packed_panels.h.
 // kGeneral has functions over one block, mb <= mc rows, nb <= nc columns, kb <= kc products, with run-time sizes:
 //   pack_b(B (nb, kb), Bp (nr, kb, panels of nc))     Bp holds B's columns in panels of nr; columns past nb are not set

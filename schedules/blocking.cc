@@ -17,13 +17,34 @@ std::vector<int> tile_heights(const SizeExpr& m, const Schedule& schedule) {
 
 bool reads_b_in_place(const LoopForm& form) { return form.b.col.static_value() == 1 || form.n.static_value() == 1; }
 
+namespace {
+
+// Whether a block of so many elements along the stride may have to shrink to one.
+bool may_be_long(const StrideExpr& stride, int block) {
+  const std::optional<int64_t> value = stride.static_value();
+  return !value || *value > longest_stride(block) || *value < -longest_stride(block);
+}
+
+}  // namespace
+
 bool may_need_many_blocks(const LoopForm& form, const Schedule& schedule) {
-  const auto may_be_long = [&](const StrideExpr& stride) {
-    const std::optional<int64_t> value = stride.static_value();
-    return !value || *value > longest_stride(schedule.kc) || *value < -longest_stride(schedule.kc);
-  };
   const std::optional<int64_t> k = form.k.static_value();
-  return !k || *k > schedule.kc || (*k > 1 && (may_be_long(form.a.col) || may_be_long(form.b.row)));
+  const auto is_long = [&](const StrideExpr& stride) { return may_be_long(stride, schedule.kc); };
+  return !k || *k > schedule.kc || (*k > 1 && (is_long(form.a.col) || is_long(form.b.row)));
+}
+
+ColumnPieces column_pieces(const LoopForm& form, const Schedule& schedule) {
+  const std::optional<int64_t> n = form.n.static_value();
+  std::vector<StrideExpr> strides = {form.b.col, form.y.col};
+  if (form.has_c) strides.push_back(form.c.col);
+  for (const EpilogueOperandForm& operand : form.epilogue) strides.push_back(operand.strides.col);
+  const bool may_shrink = std::any_of(strides.begin(), strides.end(),
+                                      [&](const StrideExpr& stride) { return may_be_long(stride, schedule.nc); });
+  if (!n || *n == 0 || may_shrink) return {};
+  const int64_t last = *n % schedule.nc;  // columns of the last block, if it is no whole one
+  return {.panels = *n >= schedule.nr,
+          .vectors = last % schedule.nr >= schedule.lanes,
+          .rest = last % schedule.lanes != 0};
 }
 
 bool can_keep_sums_in_y(const Problem& problem, const LoopForm& form) {
@@ -31,6 +52,10 @@ bool can_keep_sums_in_y(const Problem& problem, const LoopForm& form) {
   const bool epilogue_may_be_y = std::any_of(form.epilogue.begin(), form.epilogue.end(),
                                              [](const EpilogueOperandForm& operand) { return operand.has_batch; });
   return !converts_a(problem.dtype) && !c_may_be_y && !epilogue_may_be_y;
+}
+
+int64_t last_k_block(const LoopForm& form, const Schedule& schedule) {
+  return schedule.kc == 0 ? 0 : (*form.k.static_value() - 1) / schedule.kc * schedule.kc;
 }
 
 bool converts_a(DType dtype) { return size_bytes(dtype) != size_bytes(accumulator(dtype)); }

@@ -19,6 +19,11 @@ std::vector<int> tile_heights(const SizeExpr& m, const Schedule& schedule);
 // Whether vectors of a row of B can be loaded from where it is.
 bool reads_b_in_place(const LoopForm& form);
 
+// Rows of B of so few bytes are a few neighbouring lines of the cache: as good as packed.
+constexpr int64_t kMostNarrowBytes = 256;
+// The most rows of A for which reading a large B in place, in K blocks, is likely faster than packing it.
+constexpr int64_t kMostUnpackedRows = 96;
+
 // Indices inside a block are 32-bit: along a dimension with a longer stride, a block of so many elements shrinks to
 // one.
 constexpr int64_t longest_stride(int block) { return (int64_t{1} << 30) / block; }
@@ -26,8 +31,19 @@ constexpr int64_t longest_stride(int block) { return (int64_t{1} << 30) / block;
 // Whether a kGeneral schedule may need more than one block of products.
 bool may_need_many_blocks(const LoopForm& form, const Schedule& schedule);
 
+// What the columns of some block of a kGeneral schedule can be cut into: panels of nr, vectors, less than a vector.
+struct ColumnPieces {
+  bool panels = true, vectors = true, rest = true;
+  bool operator==(const ColumnPieces&) const = default;
+};
+// All of them unless N and the strides along it are known.
+ColumnPieces column_pieces(const LoopForm& form, const Schedule& schedule);
+
 // Whether sums may wait in Y: it has their type, and no operand that is read at the end may be its buffer.
 bool can_keep_sums_in_y(const Problem& problem, const LoopForm& form);
+
+// The first product of the last K block of a kTiled schedule; 0 where there is one block. K is static.
+int64_t last_k_block(const LoopForm& form, const Schedule& schedule);
 
 // Whether the general family keeps blocks of A converted to accumulators, beside those of B.
 bool converts_a(DType dtype);

@@ -42,6 +42,6 @@ Expected<Schedule> choose_schedule(const Problem& problem, const Target& target,
                                    std::optional<int64_t> most_rows = std::nullopt);
 
 // The values of most_rows, ascending, up to which a family takes a problem that it leaves to others with more rows.
-std::vector<int64_t> row_limits(DType dtype, const Target& target);
+std::vector<int64_t> row_limits(const Problem& problem, const Target& target);
 
 }  // namespace gemmc

@@ -18,6 +18,7 @@ namespace {
 struct Field {
   std::string_view key;
   int Schedule::*member;
+  bool may_be_absent = false;  // then 0
 };
 constexpr Field kDotsFields[] = {{"mr", &Schedule::mr},
                                  {"nr", &Schedule::nr},
@@ -28,7 +29,11 @@ constexpr Field kGeneralFields[] = {{"mr", &Schedule::mr}, {"nr", &Schedule::nr}
                                     {"mc", &Schedule::mc}, {"nc", &Schedule::nc}, {"kc", &Schedule::kc}};
 constexpr Field kRowsFields[] = {{"mr", &Schedule::mr}, {"nr", &Schedule::nr}, {"lanes", &Schedule::lanes},
                                  {"mc", &Schedule::mc}, {"nc", &Schedule::nc}, {"kr", &Schedule::kr}};
-constexpr std::span kTiledFields = std::span(kGeneralFields).first(4);
+constexpr Field kTiledFields[] = {{"mr", &Schedule::mr},
+                                  {"nr", &Schedule::nr},
+                                  {"lanes", &Schedule::lanes},
+                                  {"mc", &Schedule::mc},
+                                  {"kc", &Schedule::kc, true}};
 // Words that may be left out.
 struct Flag {
   std::string_view word;
@@ -82,8 +87,10 @@ std::string family_names() {
 
 std::string print_schedule(const Schedule& schedule) {
   std::string line(name(schedule.family));
-  for (const Field& field : fields_of(schedule.family))
-    line += fmt::format(" {}={}", field.key, schedule.*field.member);
+  for (const Field& field : fields_of(schedule.family)) {
+    if (!field.may_be_absent || schedule.*field.member != 0)
+      line += fmt::format(" {}={}", field.key, schedule.*field.member);
+  }
   for (const Flag& flag : kFlags) {
     if (schedule.*flag.member) line += fmt::format(" {}", flag.word);
   }
@@ -128,7 +135,7 @@ Expected<Schedule> parse_schedule(std::string_view line) {
     seen[f] = true;
   }
   for (size_t f = 0; f < fields.size(); ++f) {
-    if (!seen[f]) return Status::invalid(fmt::format("schedule '{}' lacks {}=", line, fields[f].key));
+    if (!seen[f] && !fields[f].may_be_absent) return Status::invalid(fmt::format("schedule '{}' lacks {}=", line, fields[f].key));
   }
   return schedule;
 }

@@ -15,6 +15,15 @@ namespace {
 
 using Bindings = std::vector<BoundDim>;
 
+// The body of few rows that takes all calls of `problem`; null where there is none.
+const Variant* body_for_rows(const std::vector<Variant>& variants, const Problem& problem) {
+  const std::optional<int64_t> m = loop_form(problem).m.static_value();
+  const auto found = std::find_if(variants.begin(), variants.end(), [&](const Variant& variant) {
+    return m && variant.when.dims.empty() && *m <= variant.when.most_rows.value_or(-1);
+  });
+  return found == variants.end() ? nullptr : &*found;
+}
+
 // Those with likely values that a variant binds, each once, in the order of the call's `dims`.
 std::vector<Dim> dims_to_bind(const Problem& problem) {
   std::vector<Dim> dims, widths;
@@ -74,7 +83,7 @@ std::vector<Bindings> combinations(const std::vector<Dim>& dims) {
 std::vector<Variant> few_rows_variants(const Problem& problem, const Schedule& general, const Target& target) {
   std::vector<Variant> variants;
   if (general.family != Family::kGeneral || loop_form(problem).m.is_static()) return variants;
-  for (const int64_t limit : row_limits(problem.dtype, target)) {
+  for (const int64_t limit : row_limits(problem, target)) {
     const Expected<Schedule> schedule = choose_schedule(problem, target, limit);
     if (!schedule || schedule->family == Family::kGeneral) break;
     if (!variants.empty() && variants.back().schedule == *schedule) {
@@ -111,11 +120,8 @@ Expected<std::vector<Variant>> choose_variants(const CanonicalProblem& canonical
     if (!validate(bound).is_ok()) continue;
     const Expected<Schedule> schedule = choose_schedule(bound, target);
     if (!schedule || has_same_loops(*schedule, general)) continue;
-    const std::optional<int64_t> m = loop_form(bound).m.static_value();
-    const bool has_few_rows = m && std::any_of(few_rows.begin(), few_rows.end(), [&](const Variant& variant) {
-      return *m <= *variant.when.most_rows && variant.schedule.family == schedule->family;
-    });
-    if (has_few_rows) continue;
+    const Variant* body = body_for_rows(few_rows, bound);
+    if (body != nullptr && body->schedule.family == schedule->family) continue;
     variants.push_back({{.dims = std::move(bindings)}, std::move(bound), *schedule});
   }
   variants.insert(variants.end(), few_rows.begin(), few_rows.end());
@@ -136,8 +142,11 @@ std::vector<UnusedLikelyValue> unused_likely_values(const Problem& problem, cons
     const bool may_be_bound = std::find(bindable.begin(), bindable.end(), dim) != bindable.end();
     for (const int64_t size : dim.likely) {
       if (is_bound({dim.name, size}, variants)) continue;
+      Problem bound = problem;
+      replace_dim(bound, dim.name, Dim::fixed(size));
       unused.push_back({{dim.name, size},
                         general.packs_b ? "one body reads the packed B for every size"
+                        : body_for_rows(variants, bound) != nullptr ? "a body for few rows serves it"
                         : !may_be_bound ? "a dimension of N, K or a stride has likely values, which count alone"
                                         : "its body would have the family and register tile of the general one"});
     }

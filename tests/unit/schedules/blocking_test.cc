@@ -33,6 +33,42 @@ TEST(Blocking, RowsOfBAreReadInPlaceWhereTheyAreVectors) {
   EXPECT_FALSE(reads_b_in_place(form("gemm f32 m=8 n=16 k=32 sb=99x?")));
 }
 
+TEST(Blocking, OnlyPiecesThatSomeBlockHas) {
+  const Schedule schedule = *parse_schedule("general mr=6 nr=16 lanes=8 mc=6 nc=32 kc=64");
+  const std::pair<const char*, ColumnPieces> kRows[] = {
+      {"gemm f32 m=?m n=64 k=64", {.panels = true, .vectors = false, .rest = false}},
+      {"gemm f32 m=?m n=32 k=64", {.panels = true, .vectors = false, .rest = false}},
+      {"gemm f32 m=?m n=40 k=64", {.panels = true, .vectors = true, .rest = false}},
+      {"gemm f32 m=?m n=67 k=64", {.panels = true, .vectors = false, .rest = true}},
+      {"gemm f32 m=?m n=47 k=64", {.panels = true, .vectors = true, .rest = true}},
+      {"gemm f32 m=?m n=8 k=64", {.panels = false, .vectors = true, .rest = false}},
+      {"gemm f32 m=?m n=7 k=64", {.panels = false, .vectors = false, .rest = true}},
+      // Blocks may shrink to one column.
+      {"gemm f32 m=?m n=64 k=64 sb=1x?", {}},
+      {"gemm f32 m=?m n=64 k=64 sy=1x99999999", {}},
+      {"gemm f32 m=?m n=64 k=64 c=mn sc=1x-99999999", {}},
+      {"gemm f32 m=?m n=?n k=64", {}},
+      {"gemm f32 m=?m n=0 k=64", {}},
+  };
+  for (const auto& [text, pieces] : kRows) EXPECT_EQ(column_pieces(form(text), schedule), pieces) << text;
+}
+
+TEST(Blocking, SumsWaitInAYThatNothingReadAtTheEndCanBe) {
+  const std::pair<const char*, bool> kRows[] = {
+      {"gemm f32 m=?m n=?n k=?k", true},
+      {"gemm f32 m=?m n=?n k=?k c=n", true},
+      {"gemm f32 m=?m n=?n k=?k c=m1", true},
+      {"gemm f32 m=?m n=?n k=?k c=mn", false},
+      {"gemm f32 m=?m n=?n k=?k epi=bias:n", true},
+      {"gemm f32 m=?m n=?n k=?k epi=residual", false},
+      {"gemm bf16 m=?m n=?n k=?k", false},  // sums are wider than Y
+  };
+  for (const auto& [text, can] : kRows) {
+    const Problem problem = testing::problem(text);
+    EXPECT_EQ(can_keep_sums_in_y(problem, loop_form(problem)), can) << text;
+  }
+}
+
 TEST(Blocking, SixteenBitTypesAreConverted) {
   for (DType dtype : kAllDTypes) EXPECT_EQ(converts_a(dtype), size_bytes(dtype) == 2) << name(dtype);
 }

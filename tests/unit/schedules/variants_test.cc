@@ -72,10 +72,27 @@ TEST(Variants, NoneWhereNothingIsGained) {
 }
 
 TEST(Variants, BindMOnlyWhereNothingElseIsLikely) {
-  EXPECT_EQ(summary("gemm f32 m=?~1~512 n=768 k=768"), "m=1: tiled");  // few rows earn back no packing
-  EXPECT_EQ(summary("gemm f32 m=?~8 n=384 k=300"), "m=8: tiled");      // wider tiles
+  EXPECT_EQ(summary("gemm f32 m=?~8 n=384 k=300"), "m=8: tiled");  // wider tiles
   EXPECT_EQ(summary("gemm f32 m=?~1~2~3~4~5 n=?~16~32 k=8"), "n=16: tiled; n=32: tiled");
   EXPECT_EQ(variants("gemm bf16 m=?~1 n=64 k=64").at(0).schedule.mr, 1);
+}
+
+TEST(Variants, FewRowsReadInPlaceABThatTheGeneralBodyPacks) {
+  EXPECT_EQ(summary("gemm f32 m=?m n=768 k=768"), "M<=4: rows; M<=12: tiled");
+  EXPECT_EQ(summary("matmul f32 a=?bx?sx768 b=768x768"), "M<=4: rows; M<=12: tiled");
+  EXPECT_EQ(summary("gemm f32 m=?m n=768 k=768 tb"), "M<=8: dots");
+  EXPECT_EQ(summary("gemm bf16 m=?m n=768 k=768"), "M<=4: rows");
+  EXPECT_EQ(summary("gemm f32 m=?m n=16 k=768"), "M<=12: tiled");
+  // A likely value that few rows' bodies serve as well gets none of its own.
+  EXPECT_EQ(summary("gemm f32 m=?~1~512 n=768 k=768"), "M<=4: rows; M<=12: tiled");
+  for (const char* text : {
+           "gemm f32 m=?m n=768 k=768 const=b",  // packed before
+           "gemm f32 m=?m n=64 k=64",            // no body packs it
+           "gemm f32 m=3 n=768 k=768",           // M is known
+           "gemm f32 m=?m n=?n k=768",           // N is not
+       }) {
+    EXPECT_EQ(summary(text), "") << text;
+  }
 }
 
 TEST(Variants, DifferFromTheBodyThatTheyStandBeside) {
@@ -104,6 +121,7 @@ TEST(Variants, LikelyValuesWithoutOneHaveAReason) {
     return all;
   };
   EXPECT_EQ(reasons("gemm f32 m=?~1~128 n=384 k=1024"),
+            "m=1 a body for few rows serves it\n"
             "m=128 its body would have the family and register tile of the general one\n");
   EXPECT_EQ(reasons("gemm f32 m=?~1 n=384 k=1024 const=b"), "m=1 one body reads the packed B for every size\n");
   EXPECT_EQ(reasons("gemm f32 m=?~128 n=?~64 k=64"),

@@ -249,7 +249,10 @@ std::vector<HalideFunction> general_functions(const Problem& problem, const Loop
   const GeneralBuilder builder{problem, form, schedule, Numeric(problem, target)};
   std::vector<HalideFunction> functions = {builder.pack_b(), builder.write_y("finish", true)};
   if (may_need_many_blocks(form, schedule)) {
-    functions.push_back(schedule.sums_in_y ? builder.write_y("carry", false) : builder.multiply());
+    if (!schedule.sums_in_y) functions.push_back(builder.multiply());
+    if (schedule.sums_in_y && !has_equal_k_blocks(problem, form, schedule)) {
+      functions.push_back(builder.write_y("carry", false));
+    }
   }
   if (converts_a(problem.dtype)) functions.push_back(builder.convert_a());
   return functions;

@@ -135,7 +135,8 @@ struct TiledBuilder {
   }
 
   HalideFunction function() {
-    const std::string name = fmt::format("{}_{}", part == Part::kCarried ? "carry" : "tiled", column.height);
+    const bool is_carry = part == Part::kCarried && !has_equal_k_blocks(problem, column.form, schedule);
+    const std::string name = fmt::format("{}_{}", is_carry ? "carry" : "tiled", column.height);
     if (part == Part::kAll) return column.function(name);
     declare_stride(before.dim(0), column.form.y.col);
     declare_stride(before.dim(1), column.form.y.row);
@@ -167,11 +168,13 @@ std::vector<HalideFunction> tiled_functions(const Problem& problem, const LoopFo
   const Numeric numeric(problem, target);
   std::vector<HalideFunction> functions;
   const bool has_blocks = last_k_block(form, schedule) > 0;
+  const bool are_equal = has_equal_k_blocks(problem, form, schedule);
   for (int height : tile_heights(form.m, schedule)) {
     const auto add = [&](Part part) {
       functions.push_back(tiled_function(problem, form, schedule, numeric, height, part));
     };
-    add(has_blocks ? Part::kLast : Part::kAll);
+    if (!has_blocks) add(Part::kAll);
+    if (has_blocks && !are_equal) add(Part::kLast);
     if (has_blocks) add(Part::kCarried);
   }
   return functions;

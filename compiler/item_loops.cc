@@ -32,12 +32,12 @@ class ItemLoops {
 
   void emit_tile_columns(const ItemOperands& item) {
     const int64_t last = last_k_block(form_, schedule_);
-    if (last > 0) {
-      emit_loop(builder_, i64(last), i64(schedule_.kc), [&](Value* k0) {
-        emit_rows(item, {k0, i64(schedule_.kc)}, Part::kCarried);
-      });
-    }
-    emit_rows(item, {i64(last), builder_.CreateSub(k_, i64(last))}, last > 0 ? Part::kLast : Part::kAll);
+    if (last == 0) return emit_rows(item, {i64(0), k_}, Part::kAll);
+    const bool are_equal = has_equal_k_blocks(problem_, form_, schedule_);
+    emit_loop(builder_, are_equal ? k_ : i64(last), i64(schedule_.kc), [&](Value* k0) {
+      emit_rows(item, {k0, i64(schedule_.kc)}, Part::kCarried);
+    });
+    if (!are_equal) emit_rows(item, {i64(last), builder_.CreateSub(k_, i64(last))}, Part::kLast);
   }
 
   void emit_general_blocks(const ItemOperands& item) {
@@ -145,7 +145,7 @@ class ItemLoops {
         const At k = {k0, blocks.kc};
         for_rows(k, [&](Value* packed, At m) {
           Value* y = buffer_at(item.y, m, n);
-          call("carry", {a_buffer(item, blocks, m, k), packed, y, builder_.CreateICmpEQ(k0, i64(0)), y});
+          call(has_equal_k_blocks(problem_, form_, schedule_) ? "finish" : "carry", {a_buffer(item, blocks, m, k), packed, y, builder_.CreateICmpEQ(k0, i64(0)), y});
         });
       });
     }
@@ -214,7 +214,8 @@ class ItemLoops {
     }
     arguments.push_back(tile_count);
     arguments.push_back(y);
-    const std::string_view function = part == Part::kCarried ? "carry" : name(schedule_.family);
+    const bool is_carry = part == Part::kCarried && !has_equal_k_blocks(problem_, form_, schedule_);
+    const std::string_view function = is_carry ? "carry" : name(schedule_.family);
     call(fmt::format("{}_{}", function, height), arguments);
   }
 

@@ -11,11 +11,13 @@
 // kDots and kRows have the like, dots_h and rows_h. Where K has blocks, kTiled has for each height, over a block:
 //   carry_h(A (kc, tiles * h), B (N, kc), Y, first, tiles, Y)          of every K block but the last
 //   tiled_h(A, B, Y, [C], [E...], tiles, Y (N, tiles * h))             of the last one
+// and where has_equal_k_blocks(), only a tiled_h with the arguments of carry_h.
 // Where the schedule packs B, its buffer is (nr, K, panels), see schedules/packed_panels.h.
 // kGeneral has functions over one block, mb <= mc rows, nb <= nc columns, kb <= kc products, with run-time sizes:
 //   pack_b(B (nb, kb), Bp (nr, kb, panels of nc))     Bp holds B's columns in panels of nr; columns past nb are not set
 //   convert_a(A (kb, mb), Ac (kb, mb))                only for 16-bit types: to accumulators, row stride kc
-//   carry(A or Ac, Bp, Y, first, Y)                   where sums wait in Y: the products of a K block but the last
+//   carry(A or Ac, Bp, Y, first, Y)                   where sums wait in Y: the products of a K block but the last;
+//                                                      finish does it where has_equal_k_blocks()
 //   multiply(A or Ac (kb, mb), Bp, acc (nr, mr, nc/nr, mc/mr), first, acc)   adds the products; from zero where first;
 //                                                      of every K block but the last, so not where there is only one
 //   finish(A or Ac, Bp, acc or Y, first, [C (nb, mb)], [E... (nb, mb)], Y (nb, mb))   the products of the last K block, then

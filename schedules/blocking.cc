@@ -58,6 +58,12 @@ int64_t last_k_block(const LoopForm& form, const Schedule& schedule) {
   return schedule.kc == 0 ? 0 : (*form.k.static_value() - 1) / schedule.kc * schedule.kc;
 }
 
+bool has_equal_k_blocks(const Problem& problem, const LoopForm& form, const Schedule& schedule) {
+  const bool is_plain = problem.alpha == 1 && !form.has_c && problem.epilogue.empty();
+  if (schedule.family == Family::kGeneral) return is_plain && schedule.sums_in_y;
+  return is_plain && schedule.kc > 0 && *form.k.static_value() % schedule.kc == 0;
+}
+
 bool converts_a(DType dtype) { return size_bytes(dtype) != size_bytes(accumulator(dtype)); }
 
 }  // namespace gemmc

@@ -59,8 +59,14 @@ int unpacked_products_per_block(const LoopForm& form, int bytes) {
     const int64_t rows = m.value_or(kUsualRows);
     products = std::min(rows <= kFewRows ? 2 * rows : 4 * rows, kMost);
   }
-  const int64_t turns = std::max<int64_t>(products / kUnroll, 1) * kUnroll;
-  return k > turns ? static_cast<int>(turns) : 0;
+  int64_t turns = std::max<int64_t>(products / kUnroll, 1) * kUnroll;
+  if (k <= turns) return 0;
+  // Blocks of one length, where it need not be much less, are half as much code.
+  const int64_t least = turns / 2;
+  for (int64_t equal = turns; equal > least; equal -= kUnroll) {
+    if (k % equal == 0) return static_cast<int>(equal);
+  }
+  return static_cast<int>(turns);
 }
 
 void size_tiled(const Problem& problem, int bytes, Schedule& schedule) {

@@ -15,9 +15,9 @@
 namespace gemmc {
 
 struct DispatchedBody {
-  llvm::Function* function;    // its arguments are the general body's without the bound dimensions
-  BodyCondition when;          // names as in the canonical problem
-  SizeExpr m;                  // of the general body's dims
+  llvm::Function* function;  // its arguments are the general body's without the bound dimensions
+  BodyCondition when;        // names as in the canonical problem
+  SizeExpr m;                // of the general body's dims
 };
 
 // Adds `symbol`, which has the arguments of the general body; those from `first_dim` on are the call's dims. `general`

@@ -96,8 +96,7 @@ struct DotsBuilder {
     for (int half = schedule.lanes / 2; half >= 1; half /= 2) {
       Func halved(fmt::format("halved{}_{}", half, suffix));
       const Func& whole = stages.back();
-      halved(lane, x, r, tile_x, tile_r) =
-          whole(lane, x, r, tile_x, tile_r) + whole(lane + half, x, r, tile_x, tile_r);
+      halved(lane, x, r, tile_x, tile_r) = whole(lane, x, r, tile_x, tile_r) + whole(lane + half, x, r, tile_x, tile_r);
       halved.bound(lane, 0, half);
       if (half > 1) halved.vectorize(lane);
       stages.push_back(halved);

@@ -162,8 +162,10 @@ struct GeneralBuilder {
     const Expr a_element = converts_a(problem.dtype) ? f.a(products, row) : numeric.to_accumulator(f.a(products, row));
     // Past the last column there is nothing to read.
     const Expr column = piece.panel * schedule.nr + piece.start + x, nb = f.before.dim(0).extent();
-    const Expr before = schedule.sums_in_y ? numeric.to_accumulator(f.before(piece.is_whole ? column : Halide::min(column, nb - 1), row))
-                                           : f.before(piece.start + x, r, piece.panel, strip);
+    const Expr before =
+        schedule.sums_in_y
+            ? numeric.to_accumulator(f.before(piece.is_whole ? column : Halide::min(column, nb - 1), row))
+            : f.before(piece.start + x, r, piece.panel, strip);
     sums(x, r, index, strip) = select(f.first, Halide::cast(summed, 0), before);
     sums(x, r, index, strip) =
         numeric.multiply_add(sums(x, r, index, strip), a_element, f.b(piece.start + x, products, piece.panel));

@@ -1,6 +1,6 @@
 // The rows family: B is read as it lies, kr of its rows side by side, and each group is added to a block of sums that
-// stays in the L1 cache. For few rows of A and a B that is read once: every byte of it is then part of a long run, where
-// a column of register tiles would touch one page per row.
+// stays in the L1 cache. For few rows of A and a B that is read once: every byte of it is then part of a long run,
+// where a column of register tiles would touch one page per row.
 //
 //   sums  mr rows x nc columns, on the stack        for each group of kr rows of B:
 //     += A (mr x kr, in registers) * B (kr x nc)      for each vector of columns: kr multiply-adds for each row

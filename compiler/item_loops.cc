@@ -103,17 +103,17 @@ class ItemLoops {
   At block_at(Value* total, Value* start, Value* block) { return {start, block_extent(total, start, block)}; }
 
   Value* buffer_at(const MatrixValues& matrix, At rows, At cols) {
-    Value* offset = builder_.CreateAdd(builder_.CreateMul(rows.first, matrix.row),
-                                       builder_.CreateMul(cols.first, matrix.col));
+    Value* offset =
+        builder_.CreateAdd(builder_.CreateMul(rows.first, matrix.row), builder_.CreateMul(cols.first, matrix.col));
     return buffers_.make(advance(matrix.base, offset, matrix.element_bytes),
                          {{cols.second, matrix.col}, {rows.second, matrix.row}});
   }
 
   Value* packed_buffer(const Blocks& blocks, At n, At k) {
     const int nr = schedule_.nr;
-    return buffers_.make(blocks.packed, {{i64(nr), i64(1)},
-                                         {k.second, i64(nr)},
-                                         {tiles(n.second, nr), i64(int64_t{nr} * schedule_.kc)}});
+    return buffers_.make(
+        blocks.packed,
+        {{i64(nr), i64(1)}, {k.second, i64(nr)}, {tiles(n.second, nr), i64(int64_t{nr} * schedule_.kc)}});
   }
 
   Value* a_buffer(const ItemOperands& item, const Blocks& blocks, At m, At k) {
@@ -135,7 +135,7 @@ class ItemLoops {
   // One block of columns. B is packed once for each K block, and all rows pass by it.
   void emit_columns_with_sums_in_y(const ItemOperands& item, const Blocks& blocks, Value* n0) {
     const At n = block_at(n_, n0, blocks.nc);
-    const auto for_rows = [&](At k, const std::function<void(Value* packed, At m)>& body) {
+    const auto for_rows = [&](At k, const std::function<void(Value * packed, At m)>& body) {
       Value* packed = packed_buffer(blocks, n, k);
       call("pack_b", {buffer_at(item.b, k, n), packed});
       emit_loop(builder_, m_, blocks.mc, [&](Value* m0) { body(packed, block_at(m_, m0, blocks.mc)); });
@@ -145,7 +145,8 @@ class ItemLoops {
         const At k = {k0, blocks.kc};
         for_rows(k, [&](Value* packed, At m) {
           Value* y = buffer_at(item.y, m, n);
-          call(has_equal_k_blocks(problem_, form_, schedule_) ? "finish" : "carry", {a_buffer(item, blocks, m, k), packed, y, builder_.CreateICmpEQ(k0, i64(0)), y});
+          call(has_equal_k_blocks(problem_, form_, schedule_) ? "finish" : "carry",
+               {a_buffer(item, blocks, m, k), packed, y, builder_.CreateICmpEQ(k0, i64(0)), y});
         });
       });
     }
@@ -171,15 +172,15 @@ class ItemLoops {
           const At k = {k0, blocks.kc};
           Value* packed = packed_buffer(blocks, n, k);
           call("pack_b", {buffer_at(item.b, k, n), packed});
-          call("multiply",
-               {a_buffer(item, blocks, m, k), packed, sums, builder_.CreateICmpEQ(k0, i64(0)), sums});
+          call("multiply", {a_buffer(item, blocks, m, k), packed, sums, builder_.CreateICmpEQ(k0, i64(0)), sums});
         });
       }
       const At last = {blocks.last_k0, builder_.CreateSub(k_, blocks.last_k0)};
       Value* packed = packed_buffer(blocks, n, last);
       Value* has_one_block = builder_.CreateICmpEQ(blocks.last_k0, i64(0));
-      emit_if_not(builder_.CreateAnd(has_one_block, builder_.CreateICmpNE(m0, i64(0))),
-                  [&] { call("pack_b", {buffer_at(item.b, last, n), packed}); });
+      emit_if_not(builder_.CreateAnd(has_one_block, builder_.CreateICmpNE(m0, i64(0))), [&] {
+        call("pack_b", {buffer_at(item.b, last, n), packed});
+      });
       finish(item, a_buffer(item, blocks, m, last), packed, sums, m, n, last);
     });
   }

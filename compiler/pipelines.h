@@ -20,7 +20,8 @@
 //                                                      finish does it where has_equal_k_blocks()
 //   multiply(A or Ac (kb, mb), Bp, acc (nr, mr, nc/nr, mc/mr), first, acc)   adds the products; from zero where first;
 //                                                      of every K block but the last, so not where there is only one
-//   finish(A or Ac, Bp, acc or Y, first, [C (nb, mb)], [E... (nb, mb)], Y (nb, mb))   the products of the last K block, then
+//   finish(A or Ac, Bp, acc or Y, first, [C (nb, mb)], [E... (nb, mb)], Y (nb, mb))   the products of the last K block,
+//   then
 //                                                      alpha, beta, C, epilogue, rounding
 // The accumulator block has static strides 1, nr, nr*mr, mr*nc. Rows and columns past the block hold anything.
 #pragma once

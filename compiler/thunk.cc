@@ -226,9 +226,8 @@ void add_thunk(llvm::Module& module, const std::vector<KernelBody>& bodies, cons
   if (bodies.size() > 1) {
     std::vector<DispatchedBody> variants;
     for (size_t i = 1; i < bodies.size(); ++i) {
-      variants.push_back(
-          {ThunkBuilder(module, bodies[i]).add_typed_function(body_symbol(bodies[i], symbol)), bodies[i].when,
-           general.form.m});
+      variants.push_back({ThunkBuilder(module, bodies[i]).add_typed_function(body_symbol(bodies[i], symbol)),
+                          bodies[i].when, general.form.m});
     }
     typed->setName(body_symbol(general, symbol));
     typed = add_dispatch(module, symbol, *typed, builder.first_dim(), variants);

@@ -42,9 +42,8 @@ ColumnPieces column_pieces(const LoopForm& form, const Schedule& schedule) {
                                       [&](const StrideExpr& stride) { return may_be_long(stride, schedule.nc); });
   if (!n || *n == 0 || may_shrink) return {};
   const int64_t last = *n % schedule.nc;  // columns of the last block, if it is no whole one
-  return {.panels = *n >= schedule.nr,
-          .vectors = last % schedule.nr >= schedule.lanes,
-          .rest = last % schedule.lanes != 0};
+  return {
+      .panels = *n >= schedule.nr, .vectors = last % schedule.nr >= schedule.lanes, .rest = last % schedule.lanes != 0};
 }
 
 bool can_keep_sums_in_y(const Problem& problem, const LoopForm& form) {

@@ -45,8 +45,8 @@ bool can_keep_sums_in_y(const Problem& problem, const LoopForm& form);
 // The first product of the last K block of a kTiled schedule; 0 where there is one block. K is static.
 int64_t last_k_block(const LoopForm& form, const Schedule& schedule);
 
-// Whether one function serves all K blocks of a schedule that lets sums wait in Y: nothing more is done to the last sums,
-// and kTiled, whose functions know how many products they make, has blocks of one length.
+// Whether one function serves all K blocks of a schedule that lets sums wait in Y: nothing more is done to the last
+// sums, and kTiled, whose functions know how many products they make, has blocks of one length.
 bool has_equal_k_blocks(const Problem& problem, const LoopForm& form, const Schedule& schedule);
 
 // Whether the general family keeps blocks of A converted to accumulators, beside those of B.

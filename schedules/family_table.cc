@@ -223,8 +223,7 @@ std::optional<std::string> refuse_schedule(const Schedule& schedule, const Probl
 }
 
 std::vector<int64_t> row_limits(const Problem& problem, const Target& target) {
-  std::vector<int64_t> limits = {kMostRowsRows, kMostDotsRows,
-                                 most_unpacked_rows(problem, loop_form(problem), target)};
+  std::vector<int64_t> limits = {kMostRowsRows, kMostDotsRows, most_unpacked_rows(problem, loop_form(problem), target)};
   std::sort(limits.begin(), limits.end());
   limits.erase(std::unique(limits.begin(), limits.end()), limits.end());
   return limits;

@@ -28,8 +28,8 @@ struct FamilyVerdict {
 // family's own refusals.
 std::optional<std::string> refuse_order(bool sums_by_k, const Problem& problem, const Target& target);
 
-// Every family's verdict, in the table's order. `problem` is canonical. `most_rows`: M is at most this, where it is known
-// only at the call; absent: nothing is known of it.
+// Every family's verdict, in the table's order. `problem` is canonical. `most_rows`: M is at most this, where it is
+// known only at the call; absent: nothing is known of it.
 std::vector<FamilyVerdict> judge_families(const Problem& problem, const Target& target,
                                           std::optional<int64_t> most_rows = std::nullopt);
 

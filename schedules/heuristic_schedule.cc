@@ -43,11 +43,12 @@ int packed_products_per_block(const LoopForm& form, int bytes) {
   return round_up(static_cast<int>(split_evenly(k, kBlockBytes / bytes)), kUnroll);
 }
 
-// Products of a block of a B that is read in place. Few rows wait for B, whose rows in a block are as many streams; more
-// rows wait for their sums, which each block reads and writes. A narrow B is one stream. Measured on Zen 3, float32:
-// 4 x 4096 x 1024 is 1.4 x as fast with 8 as with 16 and 2 x as with 32, 24 x 512 x 2048 1.2 x with 64 as with 16.
+// Products of a block of a B that is read in place. Few rows wait for B, whose rows in a block are as many streams;
+// more rows wait for their sums, which each block reads and writes. A narrow B is one stream. Measured on Zen 3,
+// float32: 4 x 4096 x 1024 is 1.4 x as fast with 8 as with 16 and 2 x as with 32, 24 x 512 x 2048 1.2 x with 64 as
+// with 16.
 int unpacked_products_per_block(const LoopForm& form, int bytes) {
-  constexpr int64_t kFewRows = 16, kUsualRows = 8, kL1Bytes = 16 * 1024, kL2Bytes = 256 * 1024, kMost = 256;
+  constexpr int64_t kFewRows = 16, kUsualRows = 16, kL1Bytes = 16 * 1024, kL2Bytes = 256 * 1024, kMost = 256;
   const int64_t n = *form.n.static_value(), k = *form.k.static_value();
   const int64_t row_bytes = n * bytes;
   const std::optional<int64_t> m = form.m.static_value();
@@ -91,11 +92,12 @@ void size_tiled(const Problem& problem, int bytes, Schedule& schedule) {
 // The packed block of B stays in the L2 cache while the rows pass by, all of its columns for a strip at a time. It is
 // long in K, so that most products have one K block, and as wide as that leaves room for: rows are then read, and pages
 // of Y touched, less often. Measured on Zen 3, float32, from 256 x 256 x 384 to 1024 x 1024 x 1024 and for heads of
-// attention: the best or within 1 % of it, against blocks of half the length and others of the same size.
+// attention: the best or within 1 % of it, against blocks of half the length and others of the same size. Where K has
+// several blocks anyhow, whose sums wait in Y, they are half as long and twice as wide: 1.05 to 1.2 x as fast.
 void size_general_blocks(const Problem& problem, int accumulator_bytes, Schedule& schedule) {
-  constexpr int kPackedColumns = 32;  // at least: narrower blocks would read A too often
-  constexpr int kMostColumns = 256;   // wider ones gain nothing more
-  constexpr int kMostRows = 180;      // likewise, and the sums of several K blocks lie on the stack
+  constexpr int kPackedColumns = 32, kPackedColumnsOfMany = 64;  // at least: narrower blocks would read A too often
+  constexpr int kMostColumns = 256;                              // wider ones gain nothing more
+  constexpr int kMostRows = 180;  // likewise, and the sums of several K blocks lie on the stack
   // A quarter of a small L2 cache; half as much where a block of converted A lies on the stack too.
   constexpr int kPackedBytes = 64 * 1024;
   const LoopForm form = loop_form(problem);
@@ -104,8 +106,12 @@ void size_general_blocks(const Problem& problem, int accumulator_bytes, Schedule
   if (m > 0) schedule.mr = static_cast<int>(split_evenly(m, schedule.mr));
   const bool copies_a = converts_a(problem.dtype);
   const int packed = (copies_a ? kPackedBytes / 2 : kPackedBytes) / accumulator_bytes;  // elements
-  const int narrowest = schedule.nr * std::max(1, kPackedColumns / schedule.nr);
-  const int longest = packed / narrowest / kUnroll * kUnroll;
+  const auto whole_panels = [&](int columns) { return schedule.nr * std::max(1, columns / schedule.nr); };
+  const auto longest_of = [&](int columns) { return packed / columns / kUnroll * kUnroll; };
+  int narrowest = whole_panels(kPackedColumns);
+  const bool has_many = form.k.static_value().value_or(longest_of(narrowest) + 1) > longest_of(narrowest);
+  if (has_many && can_keep_sums_in_y(problem, form)) narrowest = whole_panels(kPackedColumnsOfMany);
+  const int longest = longest_of(narrowest);
   const int64_t k = std::max<int64_t>(form.k.static_value().value_or(longest), 1);
   schedule.kc = round_up(static_cast<int>(split_evenly(k, longest)), kUnroll);
   const int widest = std::clamp(packed / schedule.kc, narrowest, std::max(kMostColumns, narrowest));
@@ -145,7 +151,8 @@ void size_rows(const LoopForm& form, const RegisterTile& tile, int accumulator_b
   const std::optional<int64_t> m = form.m.static_value();
   schedule.mr = m ? static_cast<int>(split_evenly(*m, kTallest)) : kTallest;
   const int64_t k = *form.k.static_value();
-  schedule.kr = static_cast<int>(std::clamp<int64_t>(in_registers / schedule.mr, 1, std::min<int64_t>(k, kMostRowsOfB)));
+  schedule.kr =
+      static_cast<int>(std::clamp<int64_t>(in_registers / schedule.mr, 1, std::min<int64_t>(k, kMostRowsOfB)));
   schedule.nr = kVectors * schedule.lanes;
   const int64_t widest = kRowSumsBytes / accumulator_bytes / schedule.mr / schedule.nr * schedule.nr;
   // All columns in one block where they fit.

@@ -135,7 +135,8 @@ Expected<Schedule> parse_schedule(std::string_view line) {
     seen[f] = true;
   }
   for (size_t f = 0; f < fields.size(); ++f) {
-    if (!seen[f] && !fields[f].may_be_absent) return Status::invalid(fmt::format("schedule '{}' lacks {}=", line, fields[f].key));
+    if (!seen[f] && !fields[f].may_be_absent)
+      return Status::invalid(fmt::format("schedule '{}' lacks {}=", line, fields[f].key));
   }
   return schedule;
 }
@@ -173,7 +174,8 @@ Status validate(const Schedule& s, DType dtype, const Target& target) {
   if (s.nc < s.nr || s.nc % s.nr != 0) return refuse("nc", s.nc, fmt::format("a multiple of nr {}", s.nr));
   if (s.family == Family::kRows) {
     const int64_t bytes = int64_t{s.mr} * s.nc * accumulator_bytes;
-    return bytes <= kRowSumsBytes ? Status::ok() : refuse("sums of bytes", bytes, fmt::format("up to {}", kRowSumsBytes));
+    return bytes <= kRowSumsBytes ? Status::ok()
+                                  : refuse("sums of bytes", bytes, fmt::format("up to {}", kRowSumsBytes));
   }
   if (s.kc < 1) return refuse("kc", s.kc, "1 and more");
   const int64_t mc = s.mc, nc = s.nc, kc = s.kc;

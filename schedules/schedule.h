@@ -29,8 +29,8 @@ struct Schedule {
   int nr = 0;     // columns of the register tile, a multiple of `lanes` but in kDots; in kRows, of an unrolled turn
   int lanes = 0;  // elements of the accumulator type in one vector
   int mc = 0;     // rows of a block, a multiple of mr: B is read once for each
-  int nc = 0;  // columns of a block of kGeneral and kRows, a multiple of nr; 0 in the others
-  int kc = 0;  // products of a block of kGeneral; of kTiled where it has blocks, else 0; 0 in the others
+  int nc = 0;     // columns of a block of kGeneral and kRows, a multiple of nr; 0 in the others
+  int kc = 0;     // products of a block of kGeneral; of kTiled where it has blocks, else 0; 0 in the others
   // kDots: sums of `lanes` products side by side for each element of the tile; kRows: rows of B; 0 in the others.
   int kr = 0;
   bool sums_in_y = false;  // kGeneral: sums wait for the next K block in Y, so that B is packed once, not on the stack
@@ -42,8 +42,9 @@ struct Schedule {
 std::string_view name(Family family);
 // "dots, tiled, general"
 std::string family_names();
-// "tiled mr=6 nr=16 lanes=8 mc=96 pack=b", "tiled mr=4 nr=24 lanes=8 mc=96 kc=32", "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=64",
-// "dots mr=1 nr=8 lanes=8 mc=64 kr=1", "rows mr=1 nr=16 lanes=8 mc=64 nc=1024 kr=8"; parse(print(s)) == s.
+// "tiled mr=6 nr=16 lanes=8 mc=96 pack=b", "tiled mr=4 nr=24 lanes=8 mc=96 kc=32", "general mr=6 nr=16 lanes=8 mc=72
+// nc=64 kc=64", "dots mr=1 nr=8 lanes=8 mc=64 kr=1", "rows mr=1 nr=16 lanes=8 mc=64 nc=1024 kr=8"; parse(print(s)) ==
+// s.
 std::string print_schedule(const Schedule& schedule);
 Expected<Schedule> parse_schedule(std::string_view line);
 // By its name().

@@ -145,7 +145,7 @@ std::vector<UnusedLikelyValue> unused_likely_values(const Problem& problem, cons
       Problem bound = problem;
       replace_dim(bound, dim.name, Dim::fixed(size));
       unused.push_back({{dim.name, size},
-                        general.packs_b ? "one body reads the packed B for every size"
+                        general.packs_b                             ? "one body reads the packed B for every size"
                         : body_for_rows(variants, bound) != nullptr ? "a body for few rows serves it"
                         : !may_be_bound ? "a dimension of N, K or a stride has likely values, which count alone"
                                         : "its body would have the family and register tile of the general one"});

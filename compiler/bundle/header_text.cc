@@ -132,8 +132,7 @@ void write_contract(const Bundle& bundle, size_t index, const std::vector<std::s
   comment_line(out, "target:   " + artifact.target.to_string());
   comment_line(out, "schedule: " + artifact.schedule);
   for (const ArtifactVariant& variant : artifact.variants) {
-    comment_line(out,
-                 fmt::format("variant:  {}: {}", print_condition(variant.when, arguments.dims), variant.schedule));
+    comment_line(out, fmt::format("variant:  {}: {}", print_condition(variant.when, arguments.dims), variant.schedule));
   }
   for (const BundleNode& node : bundle.nodes) {
     if (node.artifact != index) continue;

@@ -9,8 +9,8 @@
 
 namespace gemmc::testing {
 
-// Those that take products of the type on the target at all, which are those that take a plain, static one, B as it is or transposed; of these
-// only the one of --family, where that was given.
+// Those that take products of the type on the target at all, which are those that take a plain, static one, B as it is
+// or transposed; of these only the one of --family, where that was given.
 std::vector<Family> families_for(DType dtype, const Target& target);
 
 }  // namespace gemmc::testing

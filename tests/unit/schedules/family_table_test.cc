@@ -54,22 +54,25 @@ TEST(FamilyTable, DotsDemursWherePackingPays) {
       {"gemm f32 m=1 n=1000 k=512 tb const=b", "a constant B is packed once, in panels of columns"},
       {"gemm f32 m=1 n=1000 k=15 tb", "K=15 is less than two vectors of 8"},
   };
-  for (const auto& [text, reason] : kRows) EXPECT_EQ(verdict(Family::kDots, text).demurral.value_or(""), reason) << text;
+  for (const auto& [text, reason] : kRows)
+    EXPECT_EQ(verdict(Family::kDots, text).demurral.value_or(""), reason) << text;
 }
 
 TEST(FamilyTable, RowsIsForFewRowsOfALargeB) {
   const std::pair<const char*, const char*> kRows[] = {
       {"gemm f32 m=1 n=4096 k=4096", ""},
-      {"gemm bf16 m=4 n=4096 k=4096 c=n", ""},
-      {"gemm f32 m=5 n=4096 k=4096", "more than 4 rows may pass by"},
-      {"gemm f32 m=?m n=4096 k=4096", "more than 4 rows may pass by"},
+      {"gemm bf16 m=3 n=4096 k=4096 c=n", ""},
+      {"gemm f32 m=4 n=4096 k=4096", "more than 3 rows may pass by"},
+      {"gemm f32 m=?m n=4096 k=4096", "more than 3 rows may pass by"},
       {"gemm f32 m=1 n=31 k=4096", "N=31 is less than four vectors of 8"},
       {"gemm f32 m=1 n=100 k=100", "40000 bytes of B are in the cache"},
       {"gemm f32 m=1 n=4096 k=4096 const=b", "a constant B is packed once, in panels of columns"},
   };
-  for (const auto& [text, reason] : kRows) EXPECT_EQ(verdict(Family::kRows, text).demurral.value_or(""), reason) << text;
+  for (const auto& [text, reason] : kRows)
+    EXPECT_EQ(verdict(Family::kRows, text).demurral.value_or(""), reason) << text;
   EXPECT_EQ(verdict(Family::kRows, "gemm f32 m=1 n=16 k=32 tb").refusal, "B's columns are not neighbours in memory");
-  EXPECT_EQ(verdict(Family::kRows, "gemm f32 m=1 n=16 k=32 sy=99x2").refusal, "Y's columns are not neighbours in memory");
+  EXPECT_EQ(verdict(Family::kRows, "gemm f32 m=1 n=16 k=32 sy=99x2").refusal,
+            "Y's columns are not neighbours in memory");
 }
 
 TEST(FamilyTable, FewRowsAtTheCallAreAsGoodAsFewRowsKnownNow) {
@@ -77,11 +80,19 @@ TEST(FamilyTable, FewRowsAtTheCallAreAsGoodAsFewRowsKnownNow) {
   const auto family = [&](std::optional<int64_t> most_rows) {
     return choose_schedule(p, target("x86-64-v3"), most_rows)->family;
   };
-  EXPECT_EQ(family(4), Family::kRows);
-  EXPECT_EQ(family(12), Family::kTiled);
-  EXPECT_EQ(family(13), Family::kGeneral);
+  EXPECT_EQ(family(3), Family::kRows);
+  EXPECT_EQ(family(24), Family::kTiled);
+  EXPECT_EQ(family(25), Family::kGeneral);
   EXPECT_EQ(family(std::nullopt), Family::kGeneral);
-  EXPECT_EQ(row_limits(DType::kFloat32, target("x86-64-v3")), (std::vector<int64_t>{4, 8, 12}));
+}
+
+TEST(FamilyTable, HowManyRowsPackingNeedsDependsOnB) {
+  const std::pair<const char*, std::vector<int64_t>> kRows[] = {
+      {"gemm f32 m=?m n=1000 k=512", {3, 8, 96}},
+      {"gemm f32 m=?m n=1024 k=512", {3, 8, 24}},       // rows of B are pages apart
+      {"gemm f32 m=?m n=1000 k=512 c=mn", {3, 8, 12}},  // C may be Y's buffer: sums cannot wait there
+  };
+  for (const auto& [text, limits] : kRows) EXPECT_EQ(row_limits(problem(text), target("x86-64-v3")), limits) << text;
 }
 
 TEST(FamilyTable, TiledTakes) {
@@ -157,7 +168,7 @@ TEST(FamilyTable, OrderKIsOnlyForFamiliesThatSumByK) {
 }
 
 TEST(FamilyTable, ChoosesTheFirstThatNeitherRefusesNorDemurs) {
-  const std::string kTexts[] = {"gemm f32 m=8 n=16 k=32", "gemm f32 m=?m n=?n k=32", "gemm f32 m=?m n=16 k=4096",
+  const std::string kTexts[] = {"gemm f32 m=8 n=16 k=32",      "gemm f32 m=?m n=?n k=32", "gemm f32 m=?m n=16 k=4096",
                                 "gemm f32 m=512 n=512 k=4096", "gemm bf16 m=8 n=16 k=32", "gemm f32 m=1 n=64 k=64 tb",
                                 "gemm f32 m=1 n=512 k=512"};
   for (const std::string& text : kTexts) {
@@ -181,8 +192,11 @@ TEST(FamilyTable, ManyRowsOfALargeBArePacked) {
       {"gemm f32 m=512 n=320 k=32", Family::kTiled},          // 40 KiB
       {"gemm f32 m=512 n=321 k=32", Family::kGeneral},        // more
       {"gemm f64 m=512 n=161 k=32", Family::kGeneral},        // in bytes
-      {"gemm f32 m=512 n=16 k=321", Family::kGeneral},        // long in K
-      {"gemm f32 m=12 n=321 k=32", Family::kTiled},           // two tiles of rows
+      {"gemm f32 m=512 n=65 k=321", Family::kGeneral},        // long in K
+      {"gemm f32 m=512 n=64 k=321", Family::kTiled},          // a narrow B is as good as packed
+      {"gemm f32 m=512 n=64 k=321 c=mn", Family::kGeneral},   // but sums cannot wait in Y
+      {"gemm f32 m=96 n=321 k=32", Family::kTiled},           // few rows
+      {"gemm f32 m=12 n=321 k=32 c=mn", Family::kTiled},      // two tiles of rows
       {"gemm f32 m=?m n=321 k=32", Family::kTiled},           // may be few rows
       {"gemm f32 m=512 n=321 k=32 const=b", Family::kTiled},  // packed once before
   };
@@ -190,7 +204,7 @@ TEST(FamilyTable, ManyRowsOfALargeBArePacked) {
     EXPECT_EQ(choose_schedule(problem(text), target("x86-64-v3"))->family, family) << text;
   EXPECT_EQ(verdict(Family::kTiled, "gemm f32 m=512 n=321 k=32").demurral,
             "many tiles of rows may walk through B unpacked, 41088 bytes over 40960: packing pays");
-  EXPECT_EQ(verdict(Family::kTiled, "gemm f32 m=512 n=16 k=321").demurral,
+  EXPECT_EQ(verdict(Family::kTiled, "gemm f32 m=512 n=65 k=321").demurral,
             "many tiles of rows may walk through B unpacked, K=321 over 320: packing pays");
 }
 
@@ -204,12 +218,16 @@ TEST(FamilyTable, PacksAConstantB) {
   const Target v3 = target("x86-64-v3");
   const std::pair<const char*, const char*> kRows[] = {
       {"gemm f32 m=?m n=1000 k=768 tb const=b", "tiled mr=6 nr=16 lanes=8 mc=84 pack=b"},
-      {"gemm f32 m=?m n=12 k=4096 const=b", "tiled mr=6 nr=16 lanes=8 mc=12 pack=b"},
-      {"gemm f32 m=?m n=8 k=4096 const=b", "tiled mr=6 nr=8 lanes=8 mc=12 pack=b"},  // no wider than B needs
-      {"gemm f32 m=?m n=7 k=100 const=b", "tiled mr=6 nr=16 lanes=8 mc=654"},        // the padding would cost more
+      {"gemm f32 m=?m n=12 k=768 const=b", "tiled mr=6 nr=16 lanes=8 mc=84 pack=b"},
+      {"gemm f32 m=?m n=8 k=768 const=b", "tiled mr=6 nr=8 lanes=8 mc=84 pack=b"},  // no wider than B needs
+      {"gemm f32 m=?m n=1000 k=4096 const=b", "tiled mr=6 nr=16 lanes=8 mc=126 kc=512 pack=b"},  // K blocks
+      {"gemm f32 m=?m n=1000 k=769 const=b", "tiled mr=6 nr=16 lanes=8 mc=162 kc=392 pack=b"},
+      {"gemm f32 m=12 n=1000 k=4096 const=b", "tiled mr=6 nr=16 lanes=8 mc=12 pack=b"},       // for few rows none
+      {"gemm f32 m=?m n=1000 k=4096 c=mn const=b", "tiled mr=6 nr=16 lanes=8 mc=12 pack=b"},  // C may be Y
+      {"gemm f32 m=?m n=7 k=100 const=b", "tiled mr=6 nr=16 lanes=8 mc=654"},  // the padding would cost more
       {"gemm f32 m=?m n=7 k=100 tb const=b", "tiled mr=6 nr=8 lanes=8 mc=654 pack=b"},
-      {"gemm f32 m=?m n=1 k=100 tb const=b", "tiled mr=6 nr=16 lanes=8 mc=654"},
-      {"gemm f32 m=?m n=1000 k=100", "tiled mr=6 nr=16 lanes=8 mc=654"},
+      {"gemm f32 m=?m n=1 k=100 tb const=b", "dots mr=8 nr=1 lanes=8 mc=4096 kr=1"},
+      {"gemm f32 m=?m n=80 k=100", "tiled mr=6 nr=16 lanes=8 mc=654"},
   };
   for (const auto& [text, schedule] : kRows) {
     const Expected<Schedule> chosen = choose_schedule(problem(text), v3);
@@ -228,7 +246,8 @@ TEST(FamilyTable, RefusesASchedule) {
   const std::string kReason = "sums=y needs a Y of the sums' type, and no C or operand that may be Y's buffer";
   for (const char* text : {"gemm f32 m=8 n=16 k=32", "gemm i64 m=8 n=16 k=32 c=n epi=bias:m"})
     EXPECT_EQ(refusal(kSumsInY, text), std::nullopt) << text;
-  for (const char* text : {"gemm f16 m=8 n=16 k=32", "gemm f32 m=8 n=16 k=32 c=mn", "gemm f32 m=8 n=16 k=32 epi=residual"})
+  for (const char* text :
+       {"gemm f16 m=8 n=16 k=32", "gemm f32 m=8 n=16 k=32 c=mn", "gemm f32 m=8 n=16 k=32 epi=residual"})
     EXPECT_EQ(refusal(kSumsInY, text), kReason) << text;
   const std::string kInPlace = "tiled mr=6 nr=16 lanes=8 mc=6", kPacked = kInPlace + " pack=b";
   EXPECT_EQ(refusal(kPacked, "gemm f32 m=8 n=16 k=32 tb const=b"), std::nullopt);

@@ -26,13 +26,15 @@ TEST(HeuristicSchedule, LowTilesAreWider) {
 
 TEST(HeuristicSchedule, BlocksOfTheGeneralFamilyFollowTheProduct) {
   const std::pair<const char*, const char*> kRows[] = {
-      {"gemm f32 m=?m n=?n k=?k", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=512"},
-      {"gemm f32 m=?m n=?n k=32", "general mr=6 nr=16 lanes=8 mc=78 nc=256 kc=32"},  // short K: as wide as useful
-      {"gemm f32 m=?m n=32 k=?k", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=512"},
-      {"gemm f32 m=?m n=?n k=768", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=384"},  // two equal blocks
-      {"gemm f32 m=?m n=20 k=32", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=32"},    // no wider than N
+      {"gemm f32 m=?m n=?n k=?k", "general mr=6 nr=16 lanes=8 mc=1020 nc=64 kc=256 sums=y"},
+      {"gemm f32 m=?m n=?n k=?k c=mn", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=512"},     // C may be Y
+      {"gemm f32 m=?m n=?n k=32", "general mr=6 nr=16 lanes=8 mc=1020 nc=256 kc=32 sums=y"},  // as wide as useful
+      {"gemm f32 m=?m n=32 k=?k", "general mr=6 nr=16 lanes=8 mc=1020 nc=32 kc=256 sums=y"},
+      {"gemm f32 m=200 n=200 k=512", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=512"},          // one block of K
+      {"gemm f32 m=200 n=200 k=513", "general mr=6 nr=16 lanes=8 mc=1020 nc=80 kc=176 sums=y"},  // three equal ones
+      {"gemm f32 m=?m n=20 k=32", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=32"},              // no wider than N
       {"gemm f32 m=?m n=0 k=0", "general mr=6 nr=16 lanes=8 mc=180 nc=16 kc=8"},
-      {"gemm f32 m=7 n=?n k=32", "general mr=4 nr=16 lanes=8 mc=80 nc=256 kc=32"},    // two strips of 4 and 3 rows
+      {"gemm f32 m=7 n=?n k=32", "general mr=4 nr=16 lanes=8 mc=1024 nc=256 kc=32 sums=y"},  // strips of 4 and 3 rows
       {"gemm bf16 m=?m n=?n k=?k", "general mr=6 nr=16 lanes=8 mc=66 nc=32 kc=256"},  // beside converted rows of A
   };
   for (const auto& [text, schedule] : kRows) {

@@ -14,8 +14,8 @@
 namespace gemmc {
 
 struct BodyCondition {
-  std::vector<BoundDim> dims = {};             // have these sizes; in the order of the call's `dims`
-  std::optional<int64_t> most_rows = {};       // M is at most this
+  std::vector<BoundDim> dims = {};        // have these sizes; in the order of the call's `dims`
+  std::optional<int64_t> most_rows = {};  // M is at most this
   bool operator==(const BodyCondition&) const = default;
 
   bool is_general() const { return dims.empty() && !most_rows; }

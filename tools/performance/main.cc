@@ -91,9 +91,9 @@ int measure(const Options& options) {
   if (!results) return fail(results.status());
   report.suite = *std::move(results);
   if (!getenv("GEMMC_NO_TYPES")) {
-  results = gemmc::measure_types(session, report.race, progress);
-  if (!results) return fail(results.status());
-  report.types = *std::move(results);
+    results = gemmc::measure_types(session, report.race, progress);
+    if (!results) return fail(results.status());
+    report.types = *std::move(results);
   }
   report.peaks_after = gemmc::measure_peaks();
   if (is_terminal) fmt::print(stderr, "\r\033[K");

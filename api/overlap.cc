@@ -108,11 +108,12 @@ Status check_buffers(const LoopForm& form, const ResolvedLoops& loops, const gem
     if (overlap(a, y)) return refuse("A", "buffers of their own");
     if (overlap(b, y)) return refuse("B", "buffers of their own");
   }
-  constexpr std::string_view kInPlace = "buffers of their own, or the same elements in the same places";
+  constexpr std::string_view kInPlace = "buffers of their own, or of an operand with Y's shape the same elements";
   if (form.has_c) {
     if (call.c == nullptr) return refuse_null("c");
     const Elements c = elements(call.c, loops.m, loops.c_row, loops.n, loops.c_col, of_none);
-    if (!is_same(c, y) && overlap(c, y)) return refuse("C", kInPlace);
+    const bool is_in_place = may_be_y(form, {form.c, false}) && is_same(c, y);
+    if (!is_in_place && overlap(c, y)) return refuse("C", kInPlace);
   }
   for (size_t i = 0; i < form.epilogue.size(); ++i) {
     if (call.epilogue[i] == nullptr) return refuse_null(fmt::format("epilogue[{}]", i));
@@ -124,7 +125,8 @@ Status check_buffers(const LoopForm& form, const ResolvedLoops& loops, const gem
     const Elements e =
         elements(call.epilogue[i], loops.m, stride(operand.strides.row, loops.y_row), loops.n,
                  stride(operand.strides.col, loops.y_col), [&](BatchAxisOf axis) { return is_full ? axis.y : 0; });
-    if (!is_same(e, y) && overlap(e, y)) return refuse(fmt::format("operand e{} of the epilogue", i), kInPlace);
+    const bool is_in_place = may_be_y(form, operand) && is_same(e, y);
+    if (!is_in_place && overlap(e, y)) return refuse(fmt::format("operand e{} of the epilogue", i), kInPlace);
   }
   return Status::ok();
 }

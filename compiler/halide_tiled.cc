@@ -1,14 +1,18 @@
 // The tiled family: Y is cut into rectangles, each computed by register tiles of one exact size over all of K. Nothing
-// is masked and nothing is computed twice, so nothing outside the operands is touched and C may be Y. One function is a
-// column of tiles of one height; the thunk, which knows M, says how many. Where the schedule cuts K into blocks, sums
-// wait for the next one in Y: then what one block reads of a B with long rows stays in the cache while all tiles pass.
+// is masked, so nothing outside the operands is touched. One function is a column of tiles of one height; the thunk,
+// which knows M, says how many. Where the schedule cuts K into blocks, sums wait for the next one in Y: then what one
+// block reads of a B with long rows stays in the cache while all tiles pass.
 //
-//            full column tiles (nr)      rest: vectors, then half vectors ... one column
-//          +----------+----------+----+--+-+
-//          |  h x nr  |          |    |  | |
-//          +----------+----------+----+--+-+   `tiles` tiles of h rows, h <= mr
-//          |  h x nr  |          |    |  | |
-//          +----------+----------+----+--+-+
+//            full column tiles (nr)      rest
+//          +----------+----------+-------+
+//          |  h x nr  |          |       |
+//          +----------+----------+-------+   `tiles` tiles of h rows, h <= mr
+//          |  h x nr  |          |       |
+//          +----------+----------+-------+
+//
+// The rest is one tile of vectors, the last of which overlaps the one before it: its columns are computed and stored
+// twice, with the same values. Where Y may be an operand that is read at the end, the second time would read what the
+// first wrote; the rest is then cut into vectors, half vectors ... one column.
 #include <fmt/format.h>
 
 #include "compiler/halide_families.h"
@@ -27,9 +31,10 @@ using Halide::RDom;
 using Halide::RVar;
 using Halide::Var;
 
-// `count` tiles side by side from column `start` on, each of `panels` pieces of `width` columns.
+// `count` tiles side by side from column `start` on, each of `panels` pieces of `width` columns. Where `covered` is
+// less than all of these, the only tile's last piece overlaps the one before it.
 struct Columns {
-  int start, count, panels, width;
+  int start, count, panels, width, covered;
 };
 
 // Short tiles are wider: they need as many accumulators in flight, and more panels of B at a time are more streams.
@@ -40,20 +45,32 @@ int panels_of_tile(const Schedule& schedule, int height) {
   return std::min(by_registers, by_vectors);
 }
 
-std::vector<Columns> split_columns(int n, const Schedule& schedule, int panels) {
+// The largest power of two up to `most`, at most `lanes`.
+int vector_width(int most, int lanes) {
+  while (lanes > most) lanes /= 2;
+  return lanes;
+}
+
+std::vector<Columns> split_columns(int n, const Schedule& schedule, int panels, bool may_overlap) {
   const int nr = schedule.nr, lanes = schedule.lanes;
   std::vector<Columns> spans;
   int start = 0;
   const auto add = [&](int count, int panels_of_each, int width) {
     if (count * panels_of_each * width == 0) return;
-    spans.push_back({start, count, panels_of_each, width});
+    spans.push_back({start, count, panels_of_each, width, count * panels_of_each * width});
     start += count * panels_of_each * width;
   };
   add(n / (panels * nr), panels, nr);
   add(1, (n - start) / nr, nr);
-  add(1, 1, (n - start) / lanes * lanes);
-  for (int width = lanes / 2; width >= 1; width /= 2) {
-    if (n - start >= width) add(1, 1, width);
+  if (n == start) return spans;
+  const int rest = n - start, width = vector_width(rest, lanes);
+  if (may_overlap && rest % width != 0) {
+    spans.push_back({start, 1, (rest + width - 1) / width, width, rest});
+    return spans;
+  }
+  add(1, 1, rest / lanes * lanes);
+  for (int narrow = lanes / 2; narrow >= 1; narrow /= 2) {
+    if (n - start >= narrow) add(1, 1, narrow);
   }
   return spans;
 }
@@ -79,10 +96,21 @@ struct TiledBuilder {
     return part == Part::kCarried ? select(first, zero, sum) : sum;
   }
 
-  // The element of B in row k and column x of a piece of a tile.
-  Expr b_element(const Columns& cols, const Expr& x, const Expr& piece, const Expr& row) const {
-    if (!schedule.packs_b) return column.b(cols.start + piece * cols.width + x, row);
-    return column.b(cols.start % schedule.nr + x, row, cols.start / schedule.nr + piece);
+  // Column x of a piece of a tile, from cols.start on.
+  static Expr column_of(const Columns& cols, const Expr& x, const Expr& tile, const Expr& panel) {
+    const bool overlaps = cols.covered < cols.panels * cols.width;
+    if (overlaps) return Halide::min(panel * cols.width, cols.covered - cols.width) + x;
+    return (tile * cols.panels + panel) * cols.width + x;
+  }
+
+  Expr b_element(const Columns& cols, const Expr& x, const Expr& tile, const Expr& panel, const Expr& row) const {
+    if (!schedule.packs_b) return column.b(cols.start + column_of(cols, x, tile, panel), row);
+    const Expr first_panel = cols.start / schedule.nr;
+    // Less than a panel of columns lies in one.
+    if (cols.width < schedule.nr) {
+      return column.b(cols.start % schedule.nr + column_of(cols, x, tile, panel), row, first_panel);
+    }
+    return column.b(x, row, first_panel + tile * cols.panels + panel);
   }
 
   // One more update of y: all rows of these columns.
@@ -92,16 +120,15 @@ struct TiledBuilder {
     Var x("x"), panel("panel"), r("r"), tile_x("tile_x"), tile_r("tile_r");
     Func acc("acc" + suffix);
     RDom products(0, column.k, "k" + suffix);
-    const auto piece = [&](const Expr& tile, const Expr& panel) { return tile * cols.panels + panel; };
     const Expr row = tile_r * height + r;
-    acc(x, panel, r, tile_x, tile_r) = sum_before(cols.start + piece(tile_x, panel) * cols.width + x, row);
+    acc(x, panel, r, tile_x, tile_r) = sum_before(cols.start + column_of(cols, x, tile_x, panel), row);
     acc(x, panel, r, tile_x, tile_r) =
         numeric.multiply_add(acc(x, panel, r, tile_x, tile_r), numeric.to_accumulator(column.a(products, row)),
-                             numeric.b_to_accumulator(b_element(cols, x, piece(tile_x, panel), products)));
+                             numeric.b_to_accumulator(b_element(cols, x, tile_x, panel, products)));
 
     RDom at({{0, cols.width}, {0, cols.panels}, {0, height}, {0, column.tiles}, {0, cols.count}}, "at" + suffix);
     const RVar at_x = at[0], at_panel = at[1], at_r = at[2], at_tile_r = at[3], at_tile_x = at[4];
-    const Expr out_x = cols.start + piece(at_tile_x, at_panel) * cols.width + at_x, out_r = at_tile_r * height + at_r;
+    const Expr out_x = cols.start + column_of(cols, at_x, at_tile_x, at_panel), out_r = at_tile_r * height + at_r;
     const Expr sum = acc(at_x, at_panel, at_r, at_tile_x, at_tile_r);
     column.y(out_x, out_r) =
         part == Part::kCarried ? numeric.unrounded(sum) : numeric.finish(sum, elements_at(column.added, out_x, out_r));
@@ -156,7 +183,8 @@ HalideFunction tiled_function(const Problem& problem, const LoopForm& form, cons
                        .part = part,
                        .column = TileColumn(problem, form, height, products, schedule.packs_b ? 3 : 2)};
   const int panels = panels_of_tile(schedule, height);
-  for (const Columns& cols : split_columns(builder.column.n, schedule, panels)) builder.add_columns(cols);
+  const bool may_overlap = !may_run_in_place(form);
+  for (const Columns& cols : split_columns(builder.column.n, schedule, panels, may_overlap)) builder.add_columns(cols);
   if (schedule.packs_b) builder.declare_packed_b(packed_panels(form, schedule));
   return builder.function();
 }

@@ -156,6 +156,12 @@ SizeExpr operator*(const SizeExpr& left, const SizeExpr& right) {
 
 LoopForm loop_form(const Problem& canonical_problem) { return Builder(canonical_problem).build(); }
 
+bool may_be_y(const LoopForm& form, const EpilogueOperandForm& operand) {
+  const bool has_rows = operand.strides.row.static_value() != 0 || form.m.static_value() == 1;
+  const bool has_cols = operand.strides.col.static_value() != 0 || form.n.static_value() == 1;
+  return has_rows && has_cols && (operand.has_batch || form.batch.empty());
+}
+
 std::set<int> dims_of_widths(const LoopForm& form) {
   std::set<int> dims;
   const auto add = [&](const SizeExpr& size) { dims.insert(size.dims.begin(), size.dims.end()); };

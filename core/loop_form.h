@@ -72,6 +72,10 @@ struct LoopForm {
 // The loops of a canonical problem (see canonical()).
 LoopForm loop_form(const Problem& canonical_problem);
 
+// Whether an operand that is read after the sums may be Y's buffer: the description gives it Y's shape. One that is
+// broadcast may not, even where a run-time dimension turns out to be 1. C is {form.c, false}.
+bool may_be_y(const LoopForm& form, const EpilogueOperandForm& operand);
+
 // The run-time dimensions, by their index, that N, K or a stride of a matrix depends on.
 std::set<int> dims_of_widths(const LoopForm& form);
 

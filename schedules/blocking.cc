@@ -46,11 +46,13 @@ ColumnPieces column_pieces(const LoopForm& form, const Schedule& schedule) {
       .panels = *n >= schedule.nr, .vectors = last % schedule.nr >= schedule.lanes, .rest = last % schedule.lanes != 0};
 }
 
+bool may_run_in_place(const LoopForm& form) {
+  const auto is_y = [&](const EpilogueOperandForm& operand) { return may_be_y(form, operand); };
+  return (form.has_c && is_y({form.c, false})) || std::any_of(form.epilogue.begin(), form.epilogue.end(), is_y);
+}
+
 bool can_keep_sums_in_y(const Problem& problem, const LoopForm& form) {
-  const bool c_may_be_y = form.has_c && form.c.row.static_value() != 0 && form.c.col.static_value() != 0;
-  const bool epilogue_may_be_y = std::any_of(form.epilogue.begin(), form.epilogue.end(),
-                                             [](const EpilogueOperandForm& operand) { return operand.has_batch; });
-  return !converts_a(problem.dtype) && !c_may_be_y && !epilogue_may_be_y;
+  return !converts_a(problem.dtype) && !may_run_in_place(form);
 }
 
 int64_t last_k_block(const LoopForm& form, const Schedule& schedule) {

@@ -39,7 +39,10 @@ struct ColumnPieces {
 // All of them unless N and the strides along it are known.
 ColumnPieces column_pieces(const LoopForm& form, const Schedule& schedule);
 
-// Whether sums may wait in Y: it has their type, and no operand that is read at the end may be its buffer.
+// Whether an operand that is read at the end may be Y's buffer: then its elements must be read before Y's are written.
+bool may_run_in_place(const LoopForm& form);
+
+// Whether sums may wait in Y: it has their type, and nothing that is read at the end may be its buffer.
 bool can_keep_sums_in_y(const Problem& problem, const LoopForm& form);
 
 // The first product of the last K block of a kTiled schedule; 0 where there is one block. K is static.

@@ -31,6 +31,15 @@ void widen_low_tiles(const LoopForm& form, Schedule& schedule) {
   schedule.nr = wide;
 }
 
+// Where B has fewer vectors than a tile, tiles are as much higher, to have as many accumulators in flight: 64 x 10 x
+// 128 from 0.75 to 1.1 of the fastest peer on Zen 3. Not for a run-time M, which would need a function for each height.
+void heighten_narrow_tiles(const LoopForm& form, Schedule& schedule) {
+  const int64_t vectors = (*form.n.static_value() + schedule.lanes - 1) / schedule.lanes;
+  if (vectors >= schedule.nr / schedule.lanes || !form.m.is_static()) return;
+  schedule.mr = schedule.mr * (schedule.nr / schedule.lanes) / static_cast<int>(vectors);
+  schedule.nr = static_cast<int>(vectors) * schedule.lanes;
+}
+
 constexpr int kUnroll = 8;  // K blocks end between turns of unrolled loops
 
 // Products of a block of a B that is packed: A's rows stay in the L2 cache while its panels pass by, and are not many
@@ -81,6 +90,7 @@ void size_tiled(const Problem& problem, int bytes, Schedule& schedule) {
     if (!schedule.packs_b && n * k * bytes > kL1Bytes) schedule.kc = unpacked_products_per_block(form, bytes);
   }
   if (schedule.packs_b || schedule.kc == 0) widen_low_tiles(form, schedule);
+  heighten_narrow_tiles(form, schedule);
   if (schedule.packs_b && n < schedule.nr) schedule.nr = round_up(static_cast<int>(n), schedule.lanes);
   // A block of A stays in the L2 cache while the columns of B pass by.
   constexpr int64_t kBlockBytes = 256 * 1024;
@@ -135,7 +145,7 @@ void size_dots(const LoopForm& form, const RegisterTile& tile, Schedule& schedul
   const int sums = tile.mr * tile.vectors;
   const int64_t n = *form.n.static_value(), k = *form.k.static_value();
   while (schedule.lanes > k) schedule.lanes /= 2;
-  const int most_rows = n == 1 ? kMostColumns : kTallest;
+  const int most_rows = std::min(n == 1 ? kMostColumns : kTallest, sums);
   const std::optional<int64_t> m = form.m.static_value();
   schedule.mr = m ? static_cast<int>(split_evenly(*m, most_rows)) : most_rows;
   schedule.nr = static_cast<int>(std::min<int64_t>({n, kMostColumns, sums / schedule.mr}));

@@ -31,8 +31,8 @@ typedef enum gemmc_status {
 
 /* The arguments of a kernel's uniform entry, `int32_t NAME_call(const gemmc_call*)`. Fill unused fields with zero.
  * The kernel reads the struct only during the call and keeps no pointer. All sizes and strides are in elements.
- * Y may be the same buffer as C, or as a full operand of the epilogue, with the same layout; any other overlap of Y
- * with an operand is undefined. */
+ * Y may be the same buffer as C, or as an operand of the epilogue, that has Y's shape in the description (is not
+ * broadcast), with the same layout; any other overlap of Y with an operand is undefined. */
 typedef struct gemmc_call {
   uint64_t size_bytes; /* sizeof(gemmc_call) of the caller; a kernel refuses a struct without a field that it reads */
   const void* a;

@@ -138,10 +138,18 @@ std::string print_shape(const Extents& shape) {
   return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
 }
 
+// Whatever the call's sizes are.
+bool c_has_y_shape(const Problem& problem) {
+  const Shape& a = problem.a.shape;
+  const Shape& b = problem.b.shape;
+  return problem.c->has_known_rank && problem.a.has_known_rank && problem.b.has_known_rank &&
+         problem.c->shape == Shape{a[problem.trans_a ? 1 : 0], b[problem.trans_b ? 0 : 1]};
+}
+
 }  // namespace
 
 const InstanceOperand* Instance::in_place_operand() const {
-  if (c && problem.c->has_known_rank && c->shape == y_shape && c->strides == y_strides) return &*c;
+  if (c && c_has_y_shape(problem) && c->shape == y_shape && c->strides == y_strides) return &*c;
   size_t operand = 0;
   for (const EpilogueStep& step : problem.epilogue) {
     const EpilogueOperandKind kind = operand_kind(step);

@@ -56,7 +56,7 @@ TEST(Overlap, OfAAndBAreRefused) {
 TEST(Overlap, OfCIsForTheSameElementsOnly) {
   const std::string problem = "gemm f32 m=2 n=4 k=3 c=mn";
   EXPECT_EQ(refusal(problem, {100, 200, 0, 0}), "") << "in place";
-  EXPECT_NE(refusal(problem, {100, 200, 1, 0}).find("Y overlaps C; allowed: buffers of their own, or the same"),
+  EXPECT_NE(refusal(problem, {100, 200, 1, 0}).find("Y overlaps C; allowed: buffers of their own, or of an operand"),
             std::string::npos);
   EXPECT_NE(refusal("gemm f32 m=2 n=4 k=3 c=n", {100, 200, 0, 0}), "") << "a row of Y that is added to every row";
   EXPECT_EQ(refusal("gemm f32 m=1 n=4 k=3 c=mn", {100, 200, 0, 0}), "") << "one row is the same";
@@ -113,6 +113,14 @@ TEST(Overlap, BatchesAndEmptyOperands) {
   EXPECT_EQ(refusal(problem, {40, 1000, 0, 0}, {5}), "");
   EXPECT_EQ(refusal(problem, {0, 0, 0, 0}, {0}), "") << "nothing is written";
   EXPECT_EQ(refusal("gemm f32 m=2 n=4 k=?k", {0, 0, 0, 0}, {0}), "") << "nothing is read";
+}
+
+TEST(Overlap, ABroadcastOperandIsNotYEvenWhereMIsOne) {
+  EXPECT_EQ(refusal("gemm f32 m=1 n=4 k=3 c=n", {100, 200, 0, 0}), "");
+  EXPECT_EQ(refusal("gemm f32 m=?m n=4 k=3 c=n", {100, 200, 0, 0}, {1}),
+            "Y overlaps C; allowed: buffers of their own, or of an operand with Y's shape the same elements");
+  EXPECT_NE(refusal("gemm f32 m=?m n=4 k=3 epi=bias:n", {100, 200, 50, 0, {0}}, {1}).find("Y overlaps operand e0"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -174,5 +174,26 @@ TEST(LoopForm, HugeSizesSaturate) {
   EXPECT_EQ(form_of("matmul f32 a=9223372036854775807x9223372036854775807x0x4 b=4x0").m, SizeExpr::fixed(0));
 }
 
+TEST(LoopForm, OnlyAnOperandWithYsShapeMayBeY) {
+  const std::pair<const char*, bool> kC[] = {
+      {"gemm f32 m=?m n=?n k=2 c=mn", true}, {"gemm f32 m=?m n=?n k=2 c=?", true}, {"gemm f32 m=?m n=4 k=2 c=n", false},
+      {"gemm f32 m=?m n=4 k=2 c=1n", false}, {"gemm f32 m=1 n=4 k=2 c=n", true},   {"gemm f32 m=3 n=1 k=2 c=m1", true},
+      {"gemm f32 m=3 n=?n k=2 c=m1", false}, {"gemm f32 m=1 n=1 k=2 c=s", true},   {"gemm f32 m=1 n=1 k=21 c=11", true},
+  };
+  for (const auto& [problem, is_allowed] : kC) {
+    const LoopForm form = form_of(problem);
+    EXPECT_EQ(may_be_y(form, {form.c, false}), is_allowed) << problem;
+  }
+  const std::pair<const char*, bool> kEpilogue[] = {
+      {"gemm f32 m=?m n=4 k=2 epi=residual", true},        {"gemm f32 m=?m n=4 k=2 epi=bias:n", false},
+      {"gemm f32 m=1 n=4 k=2 epi=bias:n", true},           {"matmul f32 a=?bx1x2 b=?bx2x4 epi=bias:n", false},
+      {"matmul f32 a=?bx3x2 b=?bx2x4 epi=residual", true},
+  };
+  for (const auto& [problem, is_allowed] : kEpilogue) {
+    const LoopForm form = form_of(problem);
+    EXPECT_EQ(may_be_y(form, form.epilogue.at(0)), is_allowed) << problem;
+  }
+}
+
 }  // namespace
 }  // namespace gemmc

@@ -61,6 +61,7 @@ TEST(Blocking, SumsWaitInAYThatNothingReadAtTheEndCanBe) {
       {"gemm f32 m=?m n=?n k=?k c=mn", false},
       {"gemm f32 m=?m n=?n k=?k epi=bias:n", true},
       {"gemm f32 m=?m n=?n k=?k epi=residual", false},
+      {"gemm f32 m=1 n=?n k=?k c=n", false},
       {"gemm bf16 m=?m n=?n k=?k", false},  // sums are wider than Y
   };
   for (const auto& [text, can] : kRows) {

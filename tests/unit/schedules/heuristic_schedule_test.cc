@@ -24,6 +24,33 @@ TEST(HeuristicSchedule, LowTilesAreWider) {
   }
 }
 
+TEST(HeuristicSchedule, NarrowTilesAreHigher) {
+  const std::pair<const char*, const char*> kRows[] = {
+      {"gemm f32 m=64 n=8 k=100", "tiled mr=12 nr=8 lanes=8 mc=648"},
+      {"gemm f32 m=64 n=3 k=100 tb const=b", "tiled mr=12 nr=8 lanes=8 mc=648 pack=b"},
+      {"gemm f32 m=64 n=9 k=100", "tiled mr=6 nr=16 lanes=8 mc=654"},
+      {"gemm f32 m=?m n=8 k=100", "tiled mr=6 nr=16 lanes=8 mc=654"},  // would need a function for each height
+  };
+  for (const auto& [text, schedule] : kRows) {
+    EXPECT_EQ(print_schedule(heuristic_schedule(Family::kTiled, problem(text), target("x86-64-v3"))), schedule) << text;
+  }
+}
+
+TEST(HeuristicSchedule, BlocksOfAnUnpackedB) {
+  const std::pair<const char*, const char*> kRows[] = {
+      {"gemm f32 m=4 n=4096 k=1024", "tiled mr=6 nr=16 lanes=8 mc=4092 kc=8"},  // few rows: few streams
+      {"gemm f32 m=24 n=512 k=2000", "tiled mr=6 nr=16 lanes=8 mc=816 kc=80"},  // more rows: a divisor of K near 96
+      {"gemm f32 m=90 n=1760 k=1760", "tiled mr=6 nr=16 lanes=8 mc=294 kc=220"},
+      {"gemm f32 m=32 n=32 k=10000", "tiled mr=6 nr=16 lanes=8 mc=816 kc=80"},  // narrow: a block in the L1 cache
+      {"gemm f32 m=512 n=64 k=512", "tiled mr=6 nr=16 lanes=8 mc=126"},         // and many rows: B is in the L2 cache
+      {"gemm f32 m=24 n=100 k=64", "tiled mr=6 nr=16 lanes=8 mc=1020"},         // B is in the L1 cache
+      {"gemm f32 m=24 n=512 k=2000 c=mn", "tiled mr=6 nr=16 lanes=8 mc=30"},    // C may be Y
+  };
+  for (const auto& [text, schedule] : kRows) {
+    EXPECT_EQ(print_schedule(heuristic_schedule(Family::kTiled, problem(text), target("x86-64-v3"))), schedule) << text;
+  }
+}
+
 TEST(HeuristicSchedule, BlocksOfTheGeneralFamilyFollowTheProduct) {
   const std::pair<const char*, const char*> kRows[] = {
       {"gemm f32 m=?m n=?n k=?k", "general mr=6 nr=16 lanes=8 mc=1020 nc=64 kc=256 sums=y"},
@@ -52,6 +79,9 @@ TEST(HeuristicSchedule, IsValidForEveryTypeAndTarget) {
                                  "m=3 n=5 k=4",
                                  "m=1 n=4096 k=4096",
                                  "m=4096 n=1 k=9",
+                                 "m=1000 n=1 k=512",
+                                 "m=3 n=700 k=700 tb",
+                                 "m=40 n=700 k=700",
                                  "m=512 n=512 k=512",
                                  "m=?m n=?n k=?k c=mn"};
   for (const std::string& word : target_names()) {

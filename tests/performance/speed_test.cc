@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/target.h"
 #include "tools/performance/peak.h"
 #include "tools/performance/race.h"
 #include "tools/performance/timing.h"
@@ -27,7 +28,7 @@ TEST(Peak, WiderVectorsAndNarrowerTypesAreFaster) {
     return narrow > 1.5 * doubles && (wide == 0 || wide > 1.5 * narrow);
   };
   for (int attempt = 0; attempt < 10 && (attempt == 0 || !is_as_expected()); ++attempt) {
-    const std::vector<Peak> peaks = measure_peaks();
+    const std::vector<Peak> peaks = measure_peaks(detect_cpu_features());
     narrow = std::max(narrow, gops(peaks, DType::kFloat32, "sse4.2"));
     doubles = std::max(doubles, gops(peaks, DType::kFloat64, "sse4.2"));
     wide = std::max(wide, gops(peaks, DType::kFloat32, "avx2,fma"));

@@ -22,8 +22,8 @@ namespace {
 
 enum ExitStatus { kDone = 0, kFailed = 1, kWrongUse = 2 };
 
-constexpr std::string_view kUnbuiltVerbs[] = {"bench", "cache", "db", "tune", "worker"};
-constexpr char kVerbs[] = "list, build, run, explain, version";
+constexpr std::string_view kUnbuiltVerbs[] = {"cache", "db", "tune", "worker"};
+constexpr char kVerbs[] = "list, build, run, bench, explain, version";
 
 constexpr char kDescription[] =
     R"(gemmc compiles matrix products: ONNX Gemm and MatMul nodes to machine code.
@@ -35,6 +35,7 @@ Examples:
   gemmc build 'gemm f32 m=64 n=64 k=64 tb c=n' -o out --name layer
   gemmc run fc1.json --input A=a.npy --input B=b.npy --input C=c.npy --output Y=y.npy
   gemmc run model.onnx --node fc1 --input A=a.npy --output Y=y.npy
+  gemmc bench 'gemm f32 m=64 n=768 k=768' --packed
   gemmc explain 'matmul f32 a=256x256 b=256x256' --all
 )";
 
@@ -94,7 +95,8 @@ Status run_verb(int argc, char** argv) {
   CLI::App app(kDescription, "gemmc");
   app.require_subcommand(1);
   app.set_version_flag("--version", "gemmc " GEMMC_VERSION);
-  const Verb verbs[] = {add_list(app), add_build(app), add_run(app), add_explain(app), add_version(app)};
+  const Verb verbs[] = {add_list(app),  add_build(app),   add_run(app),
+                        add_bench(app), add_explain(app), add_version(app)};
   const std::string first = argc > 1 ? argv[1] : "";
   const bool is_verb =
       std::any_of(std::begin(verbs), std::end(verbs), [&](const Verb& verb) { return verb.app->get_name() == first; });

@@ -29,9 +29,16 @@ Expected<std::map<std::string, std::string>> key_values(const std::vector<std::s
   return result;
 }
 
+constexpr char kDimDescription[] = "Bind a run-time dimension: NAME=SIZE; may be repeated";
+
 void KernelOptions::add_source(CLI::App& app) {
   app.add_option("SOURCE", source_, "MODEL.onnx, NODE.json, JSON text or a problem string")->required();
-  add_repeated(app, "--dim", dims_, "Bind a run-time dimension: NAME=SIZE; may be repeated");
+  add_repeated(app, "--dim", dims_, kDimDescription);
+}
+
+void KernelOptions::add_sources(CLI::App& app, const std::string& description) {
+  app.add_option("SOURCE", sources_, description);
+  add_repeated(app, "--dim", dims_, kDimDescription);
 }
 
 CLI::Option* add_given(CLI::App& app, const std::string& name, std::optional<std::string>& value,
@@ -43,13 +50,17 @@ CLI::Option* add_given(CLI::App& app, const std::string& name, std::optional<std
 
 void KernelOptions::add_node(CLI::App& app) { add_given(app, "--node", node_, "Take only this node"); }
 
-void KernelOptions::add_compilation(CLI::App& app, const std::string& default_target) {
+void KernelOptions::add_target(CLI::App& app, const std::string& default_target) {
   default_target_ = default_target;
   app.add_option("--target", targets_, fmt::format("{}; default {}", fmt::join(target_names(), ", "), default_target))
       ->delimiter(',')
       ->allow_extra_args(false);
-  add_given(app, "--schedule", schedule_, "Use this schedule line, e.g. 'tiled mr=6 nr=16 lanes=8 mc=96'");
   add_given(app, "--threads", threads_, "1 is all that is built yet");
+}
+
+void KernelOptions::add_compilation(CLI::App& app, const std::string& default_target) {
+  add_target(app, default_target);
+  add_given(app, "--schedule", schedule_, "Use this schedule line, e.g. 'tiled mr=6 nr=16 lanes=8 mc=96'");
 }
 
 void KernelOptions::add_model_options(CLI::App& app) {
@@ -57,21 +68,21 @@ void KernelOptions::add_model_options(CLI::App& app) {
   app.add_flag("--narrow", narrow_, "Read a model's B as it is stored where `gemmc list` says that is narrower");
 }
 
-Expected<Source> KernelOptions::source(ConstantValues values) const {
+Expected<Source> KernelOptions::source(const std::string& text, ConstantValues values) const {
   SourceOptions options{.dims = {}, .node = node_, .values = values, .fuse = fuse_, .narrow = narrow_};
   const Expected<std::map<std::string, std::string>> dims = key_values(dims_, "--dim", Split::kAtLast);
   if (!dims) return dims.status();
-  for (const auto& [name, text] : *dims) {
-    const std::optional<int64_t> size = parse_int64(text);
+  for (const auto& [name, value] : *dims) {
+    const std::optional<int64_t> size = parse_int64(value);
     if (!size || *size < 0) {
       return Status::invalid(
           fmt::format("--dim {}={}; allowed: one NAME=SIZE, the size an integer from 0 to 2^63-1; "
                       "repeat --dim for more names",
-                      name, text));
+                      name, value));
     }
     options.dims.emplace(name, *size);
   }
-  return load_source(source_, options);
+  return load_source(text, options);
 }
 
 Expected<Target> KernelOptions::target() const {

@@ -26,12 +26,19 @@ struct Verb {
 class KernelOptions {
  public:
   void add_source(CLI::App& app);
+  // Any number of them, of more kinds; the verb says which.
+  void add_sources(CLI::App& app, const std::string& description);
   // How a model's nodes become kernels: --fuse, --narrow.
   void add_model_options(CLI::App& app);
   void add_node(CLI::App& app);
+  void add_target(CLI::App& app, const std::string& default_target);
+  // The target and one schedule.
   void add_compilation(CLI::App& app, const std::string& default_target);
 
-  Expected<Source> source(ConstantValues values) const;
+  Expected<Source> source(ConstantValues values) const { return source(source_, values); }
+  // One of sources().
+  Expected<Source> source(const std::string& text, ConstantValues values) const;
+  const std::vector<std::string>& sources() const { return sources_; }
   // Whether --fuse or --narrow is given.
   bool takes_in() const { return fuse_ || narrow_; }
   // One target. More than one, and other threads than one, are refused as not built yet.
@@ -41,6 +48,7 @@ class KernelOptions {
 
  private:
   std::string source_;
+  std::vector<std::string> sources_;
   std::vector<std::string> dims_;
   std::optional<std::string> node_;
   bool fuse_ = false, narrow_ = false;

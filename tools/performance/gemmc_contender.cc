@@ -1,81 +1,105 @@
 #include "tools/performance/gemmc_contender.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <utility>
 
 #include "core/problem_string.h"
+#include "tools/performance/aligned_memory.h"
 #include "tools/performance/timing.h"
 
 namespace gemmc {
 namespace {
 
-// Static sizes: the typed entry takes nothing but the three pointers.
-class StaticContender : public Contender {
+// A kernel, and B as it wants it.
+class LoadedKernel {
  public:
-  StaticContender(std::shared_ptr<const Kernel> kernel, const Operands& operands)
+  LoadedKernel(std::shared_ptr<const Kernel> kernel, const Operands& operands)
       : kernel_(std::move(kernel)), operands_(operands) {}
-  void run(int64_t calls) override {
-    using Entry = int32_t (*)(const void* a, const void* b, void* y);
-    const Entry entry = reinterpret_cast<Entry>(kernel_->typed_entry());
-    for (int64_t call = 0; call < calls; ++call) entry(operands_.a, operands_.b, operands_.y);
+  // Environment: no memory for the packed B.
+  Status pack_b() {
+    const gemmc_pack_entry pack = kernel_->entries().pack_b;
+    if (pack == nullptr) return Status::ok();
+    Expected<AlignedMemory> memory = allocate_aligned(static_cast<size_t>(pack(operands_.b, nullptr)));
+    if (!memory) return memory.status();
+    packed_b_ = *std::move(memory);
+    pack(operands_.b, packed_b_.get());
+    return Status::ok();
   }
+  const Kernel& kernel() const { return *kernel_; }
+  const Operands& operands() const { return operands_; }
+  // Null where B is read where it is.
+  const void* packed_b() const { return packed_b_.get(); }
 
  private:
   std::shared_ptr<const Kernel> kernel_;
   Operands operands_;
+  AlignedMemory packed_b_;
+};
+
+// Static sizes: the typed entry takes nothing but the three pointers.
+class StaticContender : public Contender {
+ public:
+  explicit StaticContender(LoadedKernel loaded) : loaded_(std::move(loaded)) {}
+  void run(int64_t calls) override {
+    using Entry = int32_t (*)(const void* a, const void* b, void* y);
+    const Entry entry = reinterpret_cast<Entry>(loaded_.kernel().typed_entry());
+    const Operands& operands = loaded_.operands();
+    const void* b = loaded_.packed_b() != nullptr ? loaded_.packed_b() : operands.b;
+    for (int64_t call = 0; call < calls; ++call) entry(operands.a, b, operands.y);
+  }
+
+ private:
+  LoadedKernel loaded_;
 };
 
 class RuntimeContender : public Contender {
  public:
-  RuntimeContender(Session::Result kernel, const Product& product, const Operands& operands)
-      : kernel_(std::move(kernel.kernel)) {
-    for (size_t i = 0; i < kernel.dim_names.size() && i < dims_.size(); ++i) {
-      const std::string& name = kernel.dim_names[i];
-      dims_[i] = name == "m" ? product.m : name == "n" ? product.n : product.k;
+  RuntimeContender(LoadedKernel loaded, const std::vector<std::string>& dim_names, const Product& product)
+      : loaded_(std::move(loaded)) {
+    for (size_t i = 0; i < dim_names.size() && i < dims_.size(); ++i) {
+      const std::string& name = dim_names[i];
+      dims_[i] = name == "batch" ? product.batch : name == "m" ? product.m : name == "n" ? product.n : product.k;
     }
     call_.size_bytes = sizeof(call_);
-    call_.a = operands.a;
-    call_.b = operands.b;
-    call_.y = operands.y;
+    call_.a = loaded_.operands().a;
+    call_.b = loaded_.operands().b;
+    call_.y = loaded_.operands().y;
     call_.dims = dims_.data();
   }
   void run(int64_t calls) override {
-    const gemmc_kernel_entry entry = kernel_->entry();
+    const gemmc_kernel_entry entry = loaded_.kernel().entry();
     for (int64_t call = 0; call < calls; ++call) entry(&call_);
   }
 
  private:
-  std::shared_ptr<const Kernel> kernel_;
-  std::array<int64_t, 3> dims_ = {};
+  LoadedKernel loaded_;
+  std::array<int64_t, 4> dims_ = {};
   gemmc_call call_ = {};
 };
 
 }  // namespace
 
-Expected<GemmcKernel> prepare_gemmc(Session& session, DType dtype, const Product& product, Sizes sizes,
+Expected<GemmcKernel> prepare_gemmc(Session& session, DType dtype, const Product& product, const GemmcRequest& request,
                                     const Operands& operands) {
-  const bool is_static = sizes == Sizes::kStatic;
-  const std::string text =
-      fmt::format("gemm {} {}{}{}", short_name(dtype),
-                  is_static ? fmt::format("m={} n={} k={}", product.m, product.n, product.k) : "m=?m n=?n k=?k",
-                  product.trans_a ? " ta" : "", product.trans_b ? " tb" : "");
-  const Expected<Problem> problem = parse_problem(text);
+  const Expected<Problem> problem = problem_of(dtype, product, request.sizes, request.has_constant_b);
   if (!problem) return problem.status();
 
+  CompileOptions options;
+  options.schedule = request.schedule;
   const double start = cpu_time_ns();
-  Expected<Session::Result> result = session.kernel(*problem);
+  Expected<Session::Result> result = session.kernel(*problem, options);
   const double compile_ns = cpu_time_ns() - start;
   if (!result) return result.status();
   GemmcKernel kernel;
-  kernel.problem = text;
+  kernel.problem = print_problem(*problem);
   kernel.schedule = result->kernel->artifact().schedule;
   kernel.compile_ns = compile_ns;
-  if (is_static) {
-    kernel.contender = std::make_unique<StaticContender>(result->kernel, operands);
+  LoadedKernel loaded(std::move(result->kernel), operands);
+  if (request.sizes == Sizes::kStatic) {
+    GEMMC_RETURN_IF_ERROR(loaded.pack_b());
+    kernel.contender = std::make_unique<StaticContender>(std::move(loaded));
   } else {
-    kernel.contender = std::make_unique<RuntimeContender>(*std::move(result), product, operands);
+    kernel.contender = std::make_unique<RuntimeContender>(std::move(loaded), result->dim_names, product);
   }
   return kernel;
 }

@@ -8,6 +8,9 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
+
+#include "core/text.h"
 
 namespace gemmc {
 namespace {
@@ -26,25 +29,26 @@ std::string read_field(const char* path, const std::string& field, char separato
   return "";
 }
 
-// "L1d 32K, L2 512K, L3 32768K", data caches only. From sysfs, because sysconf() can be wrong in virtual machines.
-std::string read_caches() {
-  namespace fs = std::filesystem;
-  const auto read_line = [](const fs::path& path) {
-    std::string line;
-    std::ifstream file(path);
-    std::getline(file, line);
-    return line;
-  };
+std::string read_line(const std::filesystem::path& path) {
+  std::string line;
+  std::ifstream file(path);
+  std::getline(file, line);
+  return line;
+}
+
+// "512K" -> 524288; 0 where it is no size.
+int64_t parse_bytes(const std::string& text) {
+  const size_t digits = text.find_first_not_of("0123456789");
+  const int64_t number = parse_int64(text.substr(0, digits)).value_or(0);
+  const std::string unit = digits == std::string::npos ? "" : text.substr(digits);
+  return unit == "K" ? number << 10 : unit == "M" ? number << 20 : unit.empty() ? number : 0;
+}
+
+// "L1d 32K, L2 512K, L3 32768K"
+std::string print_caches() {
   std::string text;
-  for (int index = 0;; ++index) {
-    const fs::path cache = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}", index);
-    std::error_code error;
-    if (!fs::exists(cache, error)) break;
-    const std::string type = read_line(cache / "type"), level = read_line(cache / "level");
-    if (type == "Instruction") continue;
-    text += fmt::format("{}L{}{} {}", text.empty() ? "" : ", ", level, type == "Data" ? "d" : "",
-                        read_line(cache / "size"));
-  }
+  for (const DataCache& cache : data_caches())
+    text += fmt::format("{}L{}{} {}K", text.empty() ? "" : ", ", cache.level, cache.kind, cache.bytes >> 10);
   return text.empty() ? "unknown" : text;
 }
 
@@ -55,13 +59,29 @@ int usable_cores() {
 
 }  // namespace
 
+std::vector<DataCache> data_caches() {
+  namespace fs = std::filesystem;
+  std::vector<DataCache> caches;
+  for (int index = 0;; ++index) {
+    const fs::path folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}", index);
+    std::error_code error;
+    if (!fs::exists(folder, error)) break;
+    const std::string type = read_line(folder / "type");
+    const int64_t level = parse_int64(read_line(folder / "level")).value_or(0);
+    const int64_t bytes = parse_bytes(read_line(folder / "size"));
+    if (type != "Instruction" && level > 0 && bytes > 0)
+      caches.push_back({static_cast<int>(level), type == "Data" ? "d" : "", bytes});
+  }
+  return caches;
+}
+
 Machine describe_machine() {
   Machine machine;
   machine.cpu =
       fmt::format("{} (family {}, model {})", read_field("/proc/cpuinfo", "model name", ':'),
                   read_field("/proc/cpuinfo", "cpu family", ':'), read_field("/proc/cpuinfo", "model\t", ':'));
   machine.cores = usable_cores();
-  machine.caches = read_caches();
+  machine.caches = print_caches();
   utsname kernel{};
   uname(&kernel);
   machine.system =

@@ -1,9 +1,19 @@
 // What a report says about the machine it was measured on.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace gemmc {
+
+struct DataCache {
+  int level = 0;
+  std::string kind;  // "d" of one for data only, else empty
+  int64_t bytes = 0;
+};
+// Of the first core, the nearest first. From sysfs, because sysconf() can be wrong in virtual machines.
+std::vector<DataCache> data_caches();
 
 struct Machine {
   std::string cpu;     // the processor's own name

@@ -2,121 +2,147 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <utility>
 
+#include "tools/performance/aligned_memory.h"
 #include "tools/performance/gemmc_contender.h"
 #include "tools/performance/reference.h"
 
 namespace gemmc {
 namespace {
 
-// Cache-line aligned memory of a product's three matrices, A and B filled.
+// Memory of a product's matrices, A and B filled.
 class Matrices {
  public:
-  Matrices(DType dtype, const Product& product)
-      : a_(allocate(dtype, product.m * product.k)),
-        b_(allocate(dtype, product.k * product.n)),
-        y_(allocate(dtype, product.m * product.n)),
-        y_bytes_(product.m * product.n * size_bytes(dtype)) {
-    fill_values(dtype, a_.get(), product.m * product.k, 1);
-    fill_values(dtype, b_.get(), product.k * product.n, 2);
+  static Expected<Matrices> make(DType dtype, const Product& product) {
+    Matrices made;
+    GEMMC_RETURN_IF_ERROR(made.allocate(made.a_, dtype, product.a_count()));
+    GEMMC_RETURN_IF_ERROR(made.allocate(made.b_, dtype, product.b_count()));
+    GEMMC_RETURN_IF_ERROR(made.allocate(made.y_, dtype, product.y_count()));
+    made.y_bytes_ = static_cast<size_t>(product.y_count()) * size_bytes(dtype);
+    fill_values(dtype, made.a_.get(), product.a_count(), 1);
+    fill_values(dtype, made.b_.get(), product.b_count(), 2);
+    return made;
   }
   Operands operands() const { return {a_.get(), b_.get(), y_.get()}; }
   // Overwrites Y with a pattern that no right result has: NaN, or an integer sum that would be a coincidence.
   void spoil_y() { std::memset(y_.get(), 0xff, y_bytes_); }
 
  private:
-  struct Free {
-    void operator()(void* memory) const { std::free(memory); }
-  };
-  using Memory = std::unique_ptr<void, Free>;
-  static Memory allocate(DType dtype, int64_t count) {
-    constexpr size_t kLine = 64;
-    const size_t bytes = (static_cast<size_t>(count) * size_bytes(dtype) + kLine - 1) / kLine * kLine;
-    return Memory(std::aligned_alloc(kLine, bytes));
+  static Status allocate(AlignedMemory& memory, DType dtype, int64_t count) {
+    Expected<AlignedMemory> made = allocate_aligned(static_cast<size_t>(count) * size_bytes(dtype));
+    if (!made) return made.status();
+    memory = *std::move(made);
+    return Status::ok();
   }
 
-  Memory a_, b_, y_;
-  size_t y_bytes_;
+  AlignedMemory a_, b_, y_;
+  size_t y_bytes_ = 0;
 };
 
-Expected<Measurement> measure(Session& session, DType dtype, const SuiteEntry& entry, const PeerSearch& peers,
-                              const RaceOptions& options) {
-  Matrices matrices(dtype, entry.product);
-  const Operands operands = matrices.operands();
-  const auto check = [&](Contender& contender, const std::string& name) -> Status {
-    matrices.spoil_y();
+// Gathers who takes part, then lets them race.
+class Field {
+ public:
+  Field(Session& session, const SuiteEntry& entry, Matrices& matrices)
+      : session_(session), entry_(entry), matrices_(matrices) {}
+
+  // The kernel that this product is about: not having it is a failure.
+  Status add_chosen() { return add_gemmc({Role::kGemmc, false, "gemmc"}, {}); }
+
+  // Any other of gemmc's: one that cannot be compiled for the product is left out.
+  Status add_other(Entrant entrant, const GemmcRequest& request) {
+    const size_t place = entrants_.size();
+    Status status = add_gemmc(std::move(entrant), request);
+    if (status.code() != StatusCode::kUnsupported && status.code() != StatusCode::kInvalidArgument) return status;
+    entrants_[place].left_out = status.message();
+    return Status::ok();
+  }
+
+  void add_peer(Peer& peer, bool has_packed_b) {
+    Entrant entrant{Role::kPeer, has_packed_b, peer.name() + (has_packed_b ? " packed" : "")};
+    std::unique_ptr<Contender> contender =
+        peer.prepare({entry_.dtype, entry_.product, matrices_.operands(), has_packed_b});
+    if (contender == nullptr) {
+      // Most peers cannot pack: that is no line of its own.
+      if (has_packed_b) return;
+      entrant.left_out = "does not take this product";
+    } else if (const Status status = check(*contender); !status.is_ok()) {
+      entrant.left_out = status.message();
+      contender.reset();
+    }
+    entrants_.push_back(std::move(entrant));
+    contenders_.push_back(std::move(contender));
+  }
+
+  Measurement run(const RaceOptions& options) {
+    std::vector<Contender*> running;
+    for (const auto& contender : contenders_)
+      if (contender != nullptr) running.push_back(contender.get());
+    std::vector<std::vector<double>> times = race(running, options);
+    size_t next = 0;
+    for (size_t i = 0; i < entrants_.size(); ++i)
+      if (contenders_[i] != nullptr) entrants_[i].ns = std::move(times[next++]);
+    return {entry_.category, entry_.dtype, entry_.product, problem_, std::move(entrants_)};
+  }
+
+ private:
+  Status add_gemmc(Entrant entrant, const GemmcRequest& request) {
+    entrants_.push_back(std::move(entrant));
+    contenders_.push_back(nullptr);
+    Expected<GemmcKernel> kernel = prepare_gemmc(session_, entry_.dtype, entry_.product, request, matrices_.operands());
+    if (!kernel) return kernel.status();
+    if (const Status status = check(*kernel->contender); !status.is_ok())
+      return Status::internal(fmt::format("'{}' with '{}': {}", kernel->problem, kernel->schedule, status.message()));
+    entrants_.back().schedule = std::move(kernel->schedule);
+    entrants_.back().compile_ns = kernel->compile_ns;
+    contenders_.back() = std::move(kernel->contender);
+    if (problem_.empty()) problem_ = std::move(kernel->problem);
+    return Status::ok();
+  }
+
+  Status check(Contender& contender) {
+    matrices_.spoil_y();
     contender.run(1);
-    const Status status = check_result(dtype, entry.product, operands);
-    return status.is_ok() ? status
-                          : Status::internal(fmt::format("{}, {} {}: {}", name, short_name(dtype),
-                                                         entry.product.to_string(), status.message()));
-  };
-
-  std::vector<Contender*> contenders;
-  Expected<GemmcKernel> with_static = prepare_gemmc(session, dtype, entry.product, Sizes::kStatic, operands);
-  if (!with_static) return with_static.status();
-  Expected<GemmcKernel> with_runtime = prepare_gemmc(session, dtype, entry.product, Sizes::kRuntime, operands);
-  if (!with_runtime) return with_runtime.status();
-  for (const GemmcKernel* kernel : {&*with_static, &*with_runtime}) {
-    GEMMC_RETURN_IF_ERROR(check(*kernel->contender, fmt::format("gemmc '{}'", kernel->problem)));
-    contenders.push_back(kernel->contender.get());
-  }
-  std::vector<std::unique_ptr<Contender>> prepared;  // one per peer, null where it has nothing
-  for (const auto& peer : peers.found) {
-    prepared.push_back(peer->prepare(entry.product, operands));
-    if (prepared.back() == nullptr) continue;
-    GEMMC_RETURN_IF_ERROR(check(*prepared.back(), peer->name()));
-    contenders.push_back(prepared.back().get());
+    return check_result(entry_.dtype, entry_.product, matrices_.operands());
   }
 
-  const std::vector<std::vector<double>> times = race(contenders, options);
-  Measurement result;
-  result.category = entry.category;
-  result.dtype = dtype;
-  result.product = entry.product;
-  result.schedule = with_static->schedule;
-  result.compile_ns = with_static->compile_ns;
-  result.static_ns = times[0];
-  result.runtime_ns = times[1];
-  size_t next = 2;
-  for (const auto& contender : prepared)
-    result.peers_ns.push_back(contender == nullptr ? std::vector<double>() : times[next++]);
-  return result;
-}
+  Session& session_;
+  const SuiteEntry& entry_;
+  Matrices& matrices_;
+  std::string problem_;
+  std::vector<Entrant> entrants_;
+  std::vector<std::unique_ptr<Contender>> contenders_;  // as entrants_; null where one is left out
+};
 
 }  // namespace
 
-Expected<std::vector<Measurement>> measure_suite(Session& session, const std::vector<SuiteEntry>& suite,
-                                                 const PeerSearch& peers, const RaceOptions& options,
-                                                 const Progress& progress) {
-  std::vector<Measurement> results;
-  for (const SuiteEntry& entry : suite) {
-    progress("float32 " + entry.product.to_string());
-    Expected<Measurement> result = measure(session, DType::kFloat32, entry, peers, options);
-    if (!result) return result.status();
-    results.push_back(*std::move(result));
+const Entrant* Measurement::find(Role role, bool has_packed_b) const {
+  for (const Entrant& entrant : entrants) {
+    if (entrant.role == role && entrant.has_packed_b == has_packed_b && !entrant.ns.empty()) return &entrant;
   }
-  return results;
+  return nullptr;
 }
 
-Expected<std::vector<Measurement>> measure_types(Session& session, const RaceOptions& options,
-                                                 const Progress& progress) {
-  const Product products[] = {{16, 16, 16}, {64, 64, 64}, {100, 100, 100}, {256, 256, 256}, {1, 1024, 1024}};
-  std::vector<Measurement> results;
-  for (DType dtype : kAllDTypes) {
-    if (dtype == DType::kFloat32) continue;
-    for (const Product& product : products) {
-      progress(fmt::format("{} {}", name(dtype), product.to_string()));
-      Expected<Measurement> result = measure(session, dtype, {"types", product}, PeerSearch(), options);
-      if (!result) return result.status();
-      results.push_back(*std::move(result));
-    }
+Expected<Measurement> measure(Session& session, const SuiteEntry& entry, const PeerSearch& peers,
+                              const MeasureOptions& options) {
+  Expected<Matrices> matrices = Matrices::make(entry.dtype, entry.product);
+  if (!matrices) return matrices.status();
+  Field field(session, entry, *matrices);
+  GEMMC_RETURN_IF_ERROR(field.add_chosen());
+  if (options.with_runtime_sizes)
+    GEMMC_RETURN_IF_ERROR(field.add_other({Role::kRuntime, false, "gemmc run-time"}, {.sizes = Sizes::kRuntime}));
+  if (options.with_packed_b)
+    GEMMC_RETURN_IF_ERROR(field.add_other({Role::kGemmc, true, "gemmc packed"}, {.has_constant_b = true}));
+  for (const Schedule& schedule : options.schedules) {
+    GEMMC_RETURN_IF_ERROR(field.add_other({Role::kSchedule, schedule.packs_b, "gemmc " + print_schedule(schedule)},
+                                          {.has_constant_b = schedule.packs_b, .schedule = schedule}));
   }
-  return results;
+  for (const auto& peer : peers.found) field.add_peer(*peer, false);
+  if (options.with_packed_b)
+    for (const auto& peer : peers.found) field.add_peer(*peer, true);
+  return field.run(options.race);
 }
 
 }  // namespace gemmc

@@ -1,40 +1,59 @@
-// The measurements of a report: every one is checked for a right result first and fails as a whole if one is wrong.
+// One product, everyone's times. Every result is checked before its time counts.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "api/session.h"
 #include "core/dtype.h"
 #include "core/status.h"
+#include "schedules/schedule.h"
 #include "tools/performance/peers.h"
 #include "tools/performance/race.h"
 #include "tools/performance/suite.h"
 
 namespace gemmc {
 
-// One product and everyone's times, nanoseconds per call and round.
+// Who a contender is.
+enum class Role {
+  kGemmc,     // compiled for the product's sizes, with the schedule that gemmc chooses
+  kRuntime,   // gemmc, sizes are arguments of the call
+  kSchedule,  // gemmc, compiled for the sizes, with a schedule that the user gave
+  kPeer,
+};
+
+// One contender at one product.
+struct Entrant {
+  Role role = Role::kPeer;
+  bool has_packed_b = false;  // B was laid out before the calls as the contender likes it
+  std::string name;           // "gemmc", "gemmc run-time", "gemmc tiled mr=6 ...", "OpenBLAS", "gemmc packed", ...
+  std::string schedule;       // of gemmc's kernels, else empty
+  double compile_ns = 0;      // likewise
+  std::vector<double> ns;     // per call, by round; empty where `left_out` says why
+  std::string left_out;
+};
+
 struct Measurement {
   std::string category;
   DType dtype = DType::kFloat32;
   Product product;
-  std::string schedule;  // of the kernel with static sizes
-  double compile_ns = 0;
-  std::vector<double> static_ns;              // gemmc, compiled for this product's sizes
-  std::vector<double> runtime_ns;             // gemmc, sizes are arguments of the call
-  std::vector<std::vector<double>> peers_ns;  // in the order of the peers; empty where a peer has nothing for it
+  std::string problem;  // the line that repeats it
+  std::vector<Entrant> entrants;
+
+  // Who took part in that role, or null. Of kSchedule and kPeer the first.
+  const Entrant* find(Role role, bool has_packed_b) const;
 };
 
-// Called before each product, for a line of progress.
-using Progress = std::function<void(const std::string& product)>;
+struct MeasureOptions {
+  RaceOptions race;
+  bool with_runtime_sizes = false;
+  bool with_packed_b = false;  // gemmc and the peers that can, beside everyone with a plain B
+  std::vector<Schedule> schedules;
+};
 
-Expected<std::vector<Measurement>> measure_suite(Session& session, const std::vector<SuiteEntry>& suite,
-                                                 const PeerSearch& peers, const RaceOptions& options,
-                                                 const Progress& progress);
-
-// Every type but float32 on a few products, without peers.
-Expected<std::vector<Measurement>> measure_types(Session& session, const RaceOptions& options,
-                                                 const Progress& progress);
+// Internal: a kernel of gemmc computes a wrong result, which ends a benchmark. A wrong peer and a schedule that does
+// not suit the product are left out by name.
+Expected<Measurement> measure(Session& session, const SuiteEntry& entry, const PeerSearch& peers,
+                              const MeasureOptions& options);
 
 }  // namespace gemmc

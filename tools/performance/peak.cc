@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/target.h"
 #include "tools/performance/timing.h"
 
 namespace gemmc {
@@ -46,20 +47,20 @@ Peak measure(DType dtype, const char* extension, int vector_bytes, void (*chains
 
 }  // namespace
 
-std::vector<Peak> measure_peaks() {
+std::vector<Peak> measure_peaks(uint32_t features) {
   std::vector<Peak> peaks;
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("sse4.2")) {
+  const auto has = [features](uint32_t wanted) { return (features & wanted) == wanted; };
+  if (has(kSse42)) {
     peaks.push_back(measure(DType::kFloat32, "sse4.2", 16, sse42::multiply_add_chains<float, 16>));
     peaks.push_back(measure(DType::kFloat64, "sse4.2", 16, sse42::multiply_add_chains<double, 16>));
     peaks.push_back(measure(DType::kInt32, "sse4.2", 16, sse42::multiply_add_chains<uint32_t, 16>));
   }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+  if (has(kAvx2 | kFma)) {
     peaks.push_back(measure(DType::kFloat32, "avx2,fma", 32, avx2::multiply_add_chains<float, 32>));
     peaks.push_back(measure(DType::kFloat64, "avx2,fma", 32, avx2::multiply_add_chains<double, 32>));
     peaks.push_back(measure(DType::kInt32, "avx2,fma", 32, avx2::multiply_add_chains<uint32_t, 32>));
   }
-  if (__builtin_cpu_supports("avx512f")) {
+  if (has(kAvx512)) {
     peaks.push_back(measure(DType::kFloat32, "avx512f", 64, avx512::multiply_add_chains<float, 64>));
     peaks.push_back(measure(DType::kFloat64, "avx512f", 64, avx512::multiply_add_chains<double, 64>));
     peaks.push_back(measure(DType::kInt32, "avx512f", 64, avx512::multiply_add_chains<uint32_t, 64>));

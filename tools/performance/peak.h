@@ -1,10 +1,11 @@
 // The measured peak of one core: multiply-adds on registers only, so that nothing but arithmetic limits them.
 //
-// Every "% of peak" of the demo and the benchmark is against these figures, measured on the same machine minutes
+// Every "% of peak" of the demo and of `gemmc bench` is against these figures, measured on the same machine minutes
 // before. A calculated peak (clock x units x lanes) would need the clock, which virtual machines hide and turbo
 // changes.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,8 +21,9 @@ struct Peak {
   double gops;            // 1e9 operations a second; a multiply and an add count as two
 };
 
-// One Peak for each type and each extension that this CPU has. Takes about 20 ms per figure.
-std::vector<Peak> measure_peaks();
+// One Peak for each type and each extension among `features` (CpuFeature bits), which this CPU must have: kernels for a
+// lesser target are measured against what that target can do. Takes about 20 ms per figure.
+std::vector<Peak> measure_peaks(uint32_t features);
 
 // The highest figure for the type in which a product of `dtype` elements is summed (unsigned integers count as signed);
 // nothing where no peak was measured (64-bit integers: no single multiply instruction stands for them on every CPU).

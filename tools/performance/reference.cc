@@ -60,37 +60,51 @@ long double half_ulp(DType dtype, long double value) {
   return std::ldexp(0.5L, exponent - fraction_bits);
 }
 
-Status check_real(DType dtype, const Product& product, const Operands& operands, int64_t m, int64_t n) {
-  const auto a_at = [&](int64_t k) { return product.trans_a ? k * product.lda() + m : m * product.lda() + k; };
-  const auto b_at = [&](int64_t k) { return product.trans_b ? n * product.ldb() + k : k * product.ldb() + n; };
+// One element of Y, and where in the operands it and what it is made of lie.
+struct Place {
+  const Product& product;
+  int64_t item, m, n;
+
+  int64_t a(int64_t k) const {
+    return item * product.a_step() + (product.trans_a ? k * product.lda() + m : m * product.lda() + k);
+  }
+  int64_t b(int64_t k) const {
+    return item * product.b_step() + (product.trans_b ? n * product.ldb() + k : k * product.ldb() + n);
+  }
+  int64_t y() const { return item * product.y_step() + m * product.n + n; }
+  // "Y[3, 0]", "Y[7, 3, 0]"
+  std::string to_string() const {
+    return product.batch == 1 ? fmt::format("Y[{}, {}]", m, n) : fmt::format("Y[{}, {}, {}]", item, m, n);
+  }
+};
+
+Status check_real(DType dtype, const Place& place, const Operands& operands) {
   long double sum = 0, magnitude = 0;
-  for (int64_t k = 0; k < product.k; ++k) {
-    const long double product = load_real(dtype, operands.a, a_at(k)) * load_real(dtype, operands.b, b_at(k));
-    sum += product;
-    magnitude += std::fabs(product);
+  for (int64_t k = 0; k < place.product.k; ++k) {
+    const long double term = load_real(dtype, operands.a, place.a(k)) * load_real(dtype, operands.b, place.b(k));
+    sum += term;
+    magnitude += std::fabs(term);
   }
   const bool is_double = dtype == DType::kFloat64;
-  const long double steps = static_cast<long double>(product.k + 4);
+  const long double steps = static_cast<long double>(place.product.k + 4);
   const long double bound = steps * std::ldexp(magnitude, is_double ? -53 : -24) +
                             steps * std::ldexp(1.0L, is_double ? -1074 : -149) + half_ulp(dtype, sum);
-  const long double found = load_real(dtype, operands.y, m * product.n + n);
+  const long double found = load_real(dtype, operands.y, place.y());
   if (std::fabs(found - sum) <= bound) return Status::ok();
-  return Status::internal(fmt::format("wrong result at Y[{}, {}]: {} instead of {}, allowed difference {}", m, n,
+  return Status::internal(fmt::format("wrong result at {}: {} instead of {}, allowed difference {}", place.to_string(),
                                       static_cast<double>(found), static_cast<double>(sum),
                                       static_cast<double>(bound)));
 }
 
-Status check_integer(DType dtype, const Product& product, const Operands& operands, int64_t m, int64_t n) {
+Status check_integer(DType dtype, const Place& place, const Operands& operands) {
   uint64_t sum = 0;
-  for (int64_t k = 0; k < product.k; ++k) {
-    const int64_t a = product.trans_a ? k * product.lda() + m : m * product.lda() + k;
-    const int64_t b = product.trans_b ? n * product.ldb() + k : k * product.ldb() + n;
-    sum += load_integer(dtype, operands.a, a) * load_integer(dtype, operands.b, b);
-  }
+  for (int64_t k = 0; k < place.product.k; ++k)
+    sum += load_integer(dtype, operands.a, place.a(k)) * load_integer(dtype, operands.b, place.b(k));
   if (size_bytes(dtype) == 4) sum &= 0xffffffffu;
-  const uint64_t found = load_integer(dtype, operands.y, m * product.n + n);
+  const uint64_t found = load_integer(dtype, operands.y, place.y());
   if (found == sum) return Status::ok();
-  return Status::internal(fmt::format("wrong result at Y[{}, {}]: bits {:#x} instead of {:#x}", m, n, found, sum));
+  return Status::internal(
+      fmt::format("wrong result at {}: bits {:#x} instead of {:#x}", place.to_string(), found, sum));
 }
 
 }  // namespace
@@ -135,11 +149,15 @@ Status check_result(DType dtype, const Product& product, const Operands& operand
   constexpr int kSamples = 60;
   std::mt19937_64 random(1);
   for (int sample = 0; sample < kSamples; ++sample) {
-    const bool is_corner = sample < 4;
-    const int64_t m = is_corner ? (sample & 1) * (product.m - 1) : static_cast<int64_t>(random() % product.m);
-    const int64_t n = is_corner ? (sample >> 1) * (product.n - 1) : static_cast<int64_t>(random() % product.n);
-    GEMMC_RETURN_IF_ERROR(is_integer(dtype) ? check_integer(dtype, product, operands, m, n)
-                                            : check_real(dtype, product, operands, m, n));
+    // The corners of the first and of the last item, then any element.
+    const bool is_corner = sample < 8;
+    const auto index = [&](int corner, int64_t size) {
+      return is_corner ? corner * (size - 1) : static_cast<int64_t>(random() % static_cast<uint64_t>(size));
+    };
+    const Place place = {product, index(sample >> 2 & 1, product.batch), index(sample & 1, product.m),
+                         index(sample >> 1 & 1, product.n)};
+    GEMMC_RETURN_IF_ERROR(is_integer(dtype) ? check_integer(dtype, place, operands)
+                                            : check_real(dtype, place, operands));
   }
   return Status::ok();
 }

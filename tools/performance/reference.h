@@ -6,6 +6,7 @@
 #include "core/dtype.h"
 #include "core/status.h"
 #include "tools/performance/contender.h"
+#include "tools/performance/product.h"
 
 namespace gemmc {
 

@@ -7,10 +7,10 @@
 
 namespace gemmc {
 
-Expected<std::vector<SuiteEntry>> read_suite(const std::filesystem::path& path) {
+Expected<std::vector<SuiteEntry>> read_suite(const std::filesystem::path& path, const std::vector<DType>& dtypes) {
   std::ifstream file(path);
   if (!file) return Status::environment(fmt::format("cannot read the suite '{}'", path.string()));
-  std::vector<SuiteEntry> suite;
+  std::vector<SuiteEntry> shapes;
   std::string category, line;
   for (int number = 1; std::getline(file, line); ++number) {
     if (line.empty()) continue;
@@ -25,9 +25,16 @@ Expected<std::vector<SuiteEntry>> read_suite(const std::filesystem::path& path) 
     if (!is_complete || words >> rest || s.m < 1 || s.n < 1 || s.k < 1)
       return Status::invalid(fmt::format("{}:{}: '{}' is not 'M N K transA transB' with positive sizes and 0 or 1",
                                          path.string(), number, line));
-    suite.push_back({category, s});
+    shapes.push_back({category, DType::kFloat32, s});
   }
-  if (suite.empty()) return Status::invalid(fmt::format("the suite '{}' has no shapes", path.string()));
+  if (shapes.empty()) return Status::invalid(fmt::format("the suite '{}' has no shapes", path.string()));
+  std::vector<SuiteEntry> suite;
+  for (const DType dtype : dtypes) {
+    for (SuiteEntry shape : shapes) {
+      shape.dtype = dtype;
+      suite.push_back(std::move(shape));
+    }
+  }
   return suite;
 }
 

@@ -5,12 +5,14 @@
 #include <set>
 #include <utility>
 
+#include "core/target.h"
+
 namespace gemmc {
 namespace {
 
 TEST(Peak, EveryFigureIsThere) {
   std::set<std::pair<DType, std::string>> met;
-  for (const Peak& peak : measure_peaks()) {
+  for (const Peak& peak : measure_peaks(detect_cpu_features())) {
     EXPECT_GT(peak.gops, 0) << peak.extension;
     EXPECT_GE(peak.lanes, 2) << peak.extension;
     EXPECT_TRUE(met.emplace(peak.dtype, peak.extension).second) << peak.extension << " twice";
@@ -18,6 +20,11 @@ TEST(Peak, EveryFigureIsThere) {
   for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kInt32}) {
     EXPECT_TRUE(met.contains({dtype, "sse4.2"})) << name(dtype);
   }
+}
+
+TEST(Peak, OnlyWhatTheTargetHas) {
+  for (const Peak& peak : measure_peaks(kSse42)) EXPECT_EQ(peak.extension, "sse4.2");
+  EXPECT_TRUE(measure_peaks(0).empty());
 }
 
 TEST(Peak, TheTypeOfTheSumDecides) {

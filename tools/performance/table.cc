@@ -27,6 +27,13 @@ std::string print_time(double ns) {
   return fmt::format("{:.2f} ms", ns / 1e6);
 }
 
+// "104 bytes", "48 KiB", "4.0 MiB"
+std::string print_bytes(double bytes) {
+  constexpr double kKib = 1024, kMib = 1024 * kKib;
+  if (bytes < 8 * kKib) return fmt::format("{:.0f} bytes", bytes);
+  return bytes < kMib ? fmt::format("{:.0f} KiB", bytes / kKib) : fmt::format("{:.1f} MiB", bytes / kMib);
+}
+
 std::string print_percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 // Columns: name, time, GFLOP/s, its quartiles, share of the peak, share of the bandwidth, ratio.
@@ -58,8 +65,8 @@ void print_measurement(const BenchmarkRun& run, const Measurement& m, Out out) {
   const std::string limit = level == nullptr ? "" : ", limited by reading from " + level->level;
   const std::string category = m.category.empty() ? "" : fmt::format(" ({})", m.category);
   fmt::format_to(out, "\n{}\n",
-                 cut(fmt::format("{} {}{}: {:.4g} KiB of operands{}", short_name(m.dtype), m.product.to_string(),
-                                 category, operand_bytes(m) / 1024, limit),
+                 cut(fmt::format("{} {}{}: {} of operands{}", short_name(m.dtype), m.product.to_string(), category,
+                                 print_bytes(operand_bytes(m)), limit),
                      kWidth));
   fmt::format_to(out, kLine, "contender", "time", is_integer(m.dtype) ? "GOP/s" : "GFLOP/s", "quartiles", "of peak",
                  "of read", "/ best peer");

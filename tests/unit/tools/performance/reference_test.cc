@@ -49,6 +49,19 @@ TEST(Reference, RightResultsPassAndWrongOnesFail) {
   expect_right_passes_and_wrong_fails<uint64_t, uint64_t>(DType::kUInt64, 1);
 }
 
+TEST(Reference, TheLastItemOfABatchIsChecked) {
+  Product product = {1, 1, 1};
+  product.batch = 3;
+  product.shares_b = true;
+  const int32_t a[] = {2, 3, 4}, b[] = {5};
+  int32_t y[] = {10, 15, 20};
+  EXPECT_TRUE(check_result(DType::kInt32, product, {a, b, y}).is_ok());
+  y[2] = 21;
+  const Status status = check_result(DType::kInt32, product, {a, b, y});
+  EXPECT_NE(status.message().find("wrong result at Y[2, 0, 0]: bits 0x15 instead of 0x14"), std::string::npos)
+      << status.message();
+}
+
 TEST(Reference, NaNIsWrong) {
   const float a = 1, b = 1;
   float y;

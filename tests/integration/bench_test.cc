@@ -117,6 +117,11 @@ TEST_F(BenchTest, WrongUseIsRefusedInOneLine) {
             "1: gemmc: error: cannot write '" + path("no/such/out.csv") + "'");
   EXPECT_EQ(failure({"bench", path("suite.txt")}),
             "1: gemmc: error: cannot read the suite '" + path("suite.txt") + "'");
+  const std::string suite = write("given.txt", "8 8 8 0 0\n");
+  EXPECT_EQ(failure({"bench", suite, "--dim", "seq=2"}),
+            "2: gemmc: error: --dim is for problem strings, NODE.json and MODEL.onnx; found only suites and tables");
+  EXPECT_EQ(failure({"bench", p, "--dtype", "f64"}),
+            "2: gemmc: error: --dtype is for SUITE.txt and SHAPES.csv; found only sources that have a type");
   EXPECT_EQ(failure({"bench", p, "--threads", "2"}), "2: gemmc: error: --threads 2: not built yet; allowed: 1");
 }
 

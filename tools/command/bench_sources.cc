@@ -63,13 +63,25 @@ void drop_large(BenchSources& sources, const std::string& source, double most_op
                                          count_text(dropped, "product"), most_operations / 1e6));
 }
 
+// An option that no source reads would be ignored.
+Status refuse_unread_options(const std::string& node_option, bool has_nodes, bool has_shapes, bool has_dtypes) {
+  if (!has_nodes && !node_option.empty())
+    return Status::invalid(
+        fmt::format("{} is for problem strings, NODE.json and MODEL.onnx; found only suites and tables", node_option));
+  if (!has_shapes && has_dtypes)
+    return Status::invalid("--dtype is for SUITE.txt and SHAPES.csv; found only sources that have a type");
+  return Status::ok();
+}
+
 }  // namespace
 
 Expected<BenchSources> read_bench_sources(const KernelOptions& options, const BenchSelection& selection) {
   BenchSources all;
+  bool has_nodes = false, has_shapes = false;
   for (const std::string& text : options.sources()) {
     const std::string extension = std::filesystem::path(text).extension().string();
     const bool is_suite = extension == ".txt", is_table = extension == ".csv";
+    (is_suite || is_table ? has_shapes : has_nodes) = true;
     Expected<BenchSources> read = is_suite   ? read_suite_file(text, selection.dtypes)
                                   : is_table ? read_table_file(text, selection.dtypes)
                                              : read_nodes(options, text);
@@ -79,6 +91,7 @@ Expected<BenchSources> read_bench_sources(const KernelOptions& options, const Be
     all.entries.insert(all.entries.end(), read->entries.begin(), read->entries.end());
     all.left_out.insert(all.left_out.end(), read->left_out.begin(), read->left_out.end());
   }
+  GEMMC_RETURN_IF_ERROR(refuse_unread_options(options.node_option(), has_nodes, has_shapes, !selection.dtypes.empty()));
   if (all.entries.empty()) return Status::invalid(fmt::format("nothing to time: {}", names_text(all.left_out)));
   return all;
 }

@@ -39,6 +39,8 @@ class KernelOptions {
   // One of sources().
   Expected<Source> source(const std::string& text, ConstantValues values) const;
   const std::vector<std::string>& sources() const { return sources_; }
+  // The first option given that is only for sources with nodes and dimensions; empty: none.
+  std::string node_option() const { return !dims_.empty() ? "--dim" : node_ ? "--node" : ""; }
   // Whether --fuse or --narrow is given.
   bool takes_in() const { return fuse_ || narrow_; }
   // One target. More than one, and other threads than one, are refused as not built yet.

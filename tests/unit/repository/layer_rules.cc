@@ -36,6 +36,7 @@ const std::vector<ForeignLibrary> kForeignLibraries = {
     {"nlohmann-json", {"nlohmann/"}, {"compiler", "tools", "tests"}},
     {"xxHash", {"xxhash.h", "xxh3.h"}, {"core"}},
     {"CLI11", {"CLI/"}, {"tools"}},
+    {"Google Benchmark", {"benchmark/"}, {"tools"}},
     {"GoogleTest", {"gtest/", "gmock/"}, {"tests"}},
     {"fmt", {"fmt/"}, {"core", "schedules", "compiler", "runtime", "api", "tools", "tests"}},  // not the public headers
 };

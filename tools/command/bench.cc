@@ -123,6 +123,14 @@ class Progress {
   bool is_shown_;
 };
 
+// Who was left out at a product for a reason of its own: a wrong result, a schedule that does not suit.
+void note_left_out(const Measurement& measured, const std::string& product, std::vector<std::string>& left_out) {
+  for (const Entrant& entrant : measured.entrants) {
+    if (!entrant.left_out.empty() && entrant.left_out != kNotTaken)
+      left_out.push_back(fmt::format("{}, {}: {}", product, entrant.name, entrant.left_out));
+  }
+}
+
 // Fills in the measurements. A product that gemmc has no kernel for is left out by name.
 Status measure_all(const Target& target, const std::vector<SuiteEntry>& entries, const PeerSearch& peers,
                    const MeasureOptions& options, BenchmarkRun& run) {
@@ -130,16 +138,15 @@ Status measure_all(const Target& target, const std::vector<SuiteEntry>& entries,
   const Progress progress(entries.size());
   for (size_t i = 0; i < entries.size(); ++i) {
     progress.show(i, entries[i]);
-    const auto name = [&] {
-      return fmt::format("{} {}", short_name(entries[i].dtype), entries[i].product.to_string());
-    };
+    const std::string name = fmt::format("{} {}", short_name(entries[i].dtype), entries[i].product.to_string());
     Expected<Measurement> measured = measure(session, entries[i], peers, options);
     if (measured) {
+      note_left_out(*measured, name, run.left_out);
       run.measurements.push_back(*std::move(measured));
     } else if (measured.status().code() == StatusCode::kUnsupported) {
-      run.left_out.push_back(fmt::format("{}: {}", name(), measured.status().message()));
+      run.left_out.push_back(fmt::format("{}: {}", name, measured.status().message()));
     } else {
-      return Status(measured.status().code(), fmt::format("{}: {}", name(), measured.status().message()));
+      return Status(measured.status().code(), fmt::format("{}: {}", name, measured.status().message()));
     }
   }
   if (run.measurements.empty()) return Status::unsupported(fmt::format("nothing was timed: {}", run.left_out[0]));

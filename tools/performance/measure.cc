@@ -67,7 +67,7 @@ class Field {
     if (contender == nullptr) {
       // Most peers cannot pack: that is no line of its own.
       if (has_packed_b) return;
-      entrant.left_out = "does not take this product";
+      entrant.left_out = kNotTaken;
     } else if (const Status status = check(*contender); !status.is_ok()) {
       entrant.left_out = status.message();
       contender.reset();

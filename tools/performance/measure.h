@@ -22,6 +22,9 @@ enum class Role {
   kPeer,
 };
 
+// Entrant::left_out of a peer that has nothing for the product.
+inline constexpr char kNotTaken[] = "does not take this product";
+
 // One contender at one product.
 struct Entrant {
   Role role = Role::kPeer;

@@ -79,7 +79,7 @@ void print_measurement(const BenchmarkRun& run, const Measurement& m, Out out) {
     }
   }
   for (const auto& [reason, names] : left_out)
-    fmt::format_to(out, "  {}\n", cut(fmt::format("left out, {}: {}", reason, fmt::join(names, ", ")), kWidth - 2));
+    fmt::format_to(out, "  {}\n", cut(fmt::format("left out: {}: {}", fmt::join(names, ", "), reason), kWidth - 2));
 }
 
 void print_summary_line(const std::string& title, const RatioSummary& summary, Out out) {

@@ -1,5 +1,6 @@
 // oneDNN's matmul primitive: created once, executed many times. Batches are its own, and weights may have the layout
 // that it likes best (format "any"), into which they are reordered once.
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -26,8 +27,10 @@ struct Argument {
 
 struct Api {
   int (*engine_create)(Handle* engine, int kind, size_t index);
+  int (*engine_destroy)(Handle engine);
   int (*stream_create)(Handle* stream, Handle engine, unsigned flags);
   int (*stream_wait)(Handle stream);
+  int (*stream_destroy)(Handle stream);
   int (*desc_with_strides)(Handle* desc, int rank, const int64_t* dims, int type, const int64_t* strides);
   int (*desc_with_tag)(Handle* desc, int rank, const int64_t* dims, int type, int tag);
   int (*desc_destroy)(Handle desc);
@@ -53,8 +56,10 @@ bool load(const SharedObject& library, Api& api) {
     is_complete = is_complete && function != nullptr;
   };
   find(api.engine_create, "dnnl_engine_create");
+  find(api.engine_destroy, "dnnl_engine_destroy");
   find(api.stream_create, "dnnl_stream_create");
   find(api.stream_wait, "dnnl_stream_wait");
+  find(api.stream_destroy, "dnnl_stream_destroy");
   find(api.desc_with_strides, "dnnl_memory_desc_create_with_strides");
   find(api.desc_with_tag, "dnnl_memory_desc_create_with_tag");
   find(api.desc_destroy, "dnnl_memory_desc_destroy");
@@ -70,12 +75,6 @@ bool load(const SharedObject& library, Api& api) {
   find(api.primitive_destroy, "dnnl_primitive_destroy");
   return is_complete;
 }
-
-// The engine and the stream that all products share; live until the process ends, as the library does.
-struct Device {
-  Api api;
-  Handle engine = nullptr, stream = nullptr;
-};
 
 // A handle that is given back. Null where nothing was made.
 class Owned {
@@ -95,6 +94,13 @@ class Owned {
   Destroy destroy_;
 };
 
+// The engine and the stream that all products share.
+struct Device {
+  Api api;
+  Owned engine, stream;  // the stream goes first
+  explicit Device(const Api& functions) : api(functions), engine(api.engine_destroy), stream(api.stream_destroy) {}
+};
+
 // One stored matrix, or a batch of them, as the rows x columns that the product sees.
 struct Matrices {
   std::vector<int64_t> dims, strides;
@@ -111,16 +117,16 @@ struct Matrices {
 
 class MatmulContender : public Contender {
  public:
-  explicit MatmulContender(const Device& device)
-      : device_(device),
-        a_(device.api.memory_destroy),
-        b_(device.api.memory_destroy),
-        y_(device.api.memory_destroy),
-        matmul_(device.api.primitive_destroy) {}
+  explicit MatmulContender(std::shared_ptr<const Device> device)
+      : device_(std::move(device)),
+        a_(device_->api.memory_destroy),
+        b_(device_->api.memory_destroy),
+        y_(device_->api.memory_destroy),
+        matmul_(device_->api.primitive_destroy) {}
 
   // False where the library has nothing for the task.
   bool prepare(const PeerTask& task, int type) {
-    const Api& api = device_.api;
+    const Api& api = device_->api;
     const Product& p = task.product;
     const Matrices a(p, p.m, p.k, p.trans_a, p.shares_a), b(p, p.k, p.n, p.trans_b, p.shares_b),
         y(p, p.m, p.n, false, false);
@@ -134,11 +140,11 @@ class MatmulContender : public Contender {
 
     Owned primitive_desc(api.primitive_desc_destroy);
     const Owned& wanted_b = task.has_packed_b ? any_b_desc : b_desc;
-    if (api.matmul_create(primitive_desc.out(), device_.engine, a_desc.get(), wanted_b.get(), nullptr, y_desc.get(),
-                          nullptr) != 0)
+    if (api.matmul_create(primitive_desc.out(), device_->engine.get(), a_desc.get(), wanted_b.get(), nullptr,
+                          y_desc.get(), nullptr) != 0)
       return false;
     const auto wrap = [&](Owned& memory, ConstHandle desc, const void* data) {
-      return api.memory_create(memory.out(), desc, device_.engine, const_cast<void*>(data)) == 0;
+      return api.memory_create(memory.out(), desc, device_->engine.get(), const_cast<void*>(data)) == 0;
     };
     const Operands& operands = task.operands;
     if (!wrap(a_, a_desc.get(), operands.a) || !wrap(y_, y_desc.get(), operands.y)) return false;
@@ -157,28 +163,29 @@ class MatmulContender : public Contender {
 
   void run(int64_t calls) override {
     for (int64_t call = 0; call < calls; ++call)
-      device_.api.primitive_execute(matmul_.get(), device_.stream, static_cast<int>(arguments_.size()),
-                                    arguments_.data());
-    device_.api.stream_wait(device_.stream);
+      device_->api.primitive_execute(matmul_.get(), device_->stream.get(), static_cast<int>(arguments_.size()),
+                                     arguments_.data());
+    device_->api.stream_wait(device_->stream.get());
   }
 
  private:
   bool pack(Handle plain_b, ConstHandle plain_desc, ConstHandle packed_desc) {
-    const Api& api = device_.api;
+    const Api& api = device_->api;
     Expected<AlignedMemory> memory = allocate_aligned(api.desc_size(packed_desc));
     if (!memory) return false;
     packed_b_ = *std::move(memory);
-    if (api.memory_create(b_.out(), packed_desc, device_.engine, packed_b_.get()) != 0) return false;
+    if (api.memory_create(b_.out(), packed_desc, device_->engine.get(), packed_b_.get()) != 0) return false;
     Owned reorder_desc(api.primitive_desc_destroy), reorder(api.primitive_destroy);
-    if (api.reorder_create(reorder_desc.out(), plain_desc, device_.engine, packed_desc, device_.engine, nullptr) != 0 ||
+    if (api.reorder_create(reorder_desc.out(), plain_desc, device_->engine.get(), packed_desc, device_->engine.get(),
+                           nullptr) != 0 ||
         api.primitive_create(reorder.out(), reorder_desc.get()) != 0)
       return false;
     const Argument arguments[] = {{kReorderFrom, plain_b}, {kReorderTo, b_.get()}};
-    return api.primitive_execute(reorder.get(), device_.stream, 2, arguments) == 0 &&
-           api.stream_wait(device_.stream) == 0;
+    return api.primitive_execute(reorder.get(), device_->stream.get(), 2, arguments) == 0 &&
+           api.stream_wait(device_->stream.get()) == 0;
   }
 
-  Device device_;
+  std::shared_ptr<const Device> device_;
   AlignedMemory packed_b_;  // before b_, which is destroyed first
   Owned a_, b_, y_, matmul_;
   std::vector<Argument> arguments_;
@@ -186,7 +193,8 @@ class MatmulContender : public Contender {
 
 class MatmulPeer : public Peer {
  public:
-  MatmulPeer(const Device& device, std::string version) : device_(device), version_(std::move(version)) {}
+  MatmulPeer(std::shared_ptr<const Device> device, std::string version)
+      : device_(std::move(device)), version_(std::move(version)) {}
   std::string name() const override { return "oneDNN matmul"; }
   std::string version() const override { return version_; }
   std::unique_ptr<Contender> prepare(const PeerTask& task) override {
@@ -200,7 +208,7 @@ class MatmulPeer : public Peer {
   }
 
  private:
-  Device device_;
+  std::shared_ptr<const Device> device_;
   std::string version_;
 };
 
@@ -209,10 +217,11 @@ class MatmulPeer : public Peer {
 FoundPeer find_onednn_matmul(const PeerPlaces& places) {
   const Expected<OneDnn> onednn = open_onednn(places);
   if (!onednn) return onednn.status();
-  Device device;
-  if (!load(onednn->library, device.api)) return symbol_is_missing();
-  if (device.api.engine_create(&device.engine, kCpu, 0) != 0 ||
-      device.api.stream_create(&device.stream, device.engine, kDefaultStream) != 0)
+  Api api;
+  if (!load(onednn->library, api)) return symbol_is_missing();
+  const auto device = std::make_shared<Device>(api);
+  if (api.engine_create(device->engine.out(), kCpu, 0) != 0 ||
+      api.stream_create(device->stream.out(), device->engine.get(), kDefaultStream) != 0)
     return Status::environment("it has no engine for this CPU");
   return std::unique_ptr<Peer>(std::make_unique<MatmulPeer>(device, onednn->version + ", matmul primitive"));
 }

@@ -19,7 +19,7 @@ inline Entrant entrant(Role role, std::string name, std::vector<double> ns, bool
     result.schedule = "tiled mr=6 nr=16 lanes=8 mc=6";
     result.compile_ns = 4e7;
   }
-  if (result.ns.empty()) result.left_out = "does not take this product";
+  if (result.ns.empty()) result.left_out = kNotTaken;
   return result;
 }
 

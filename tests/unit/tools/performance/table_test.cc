@@ -16,7 +16,7 @@ TEST(Table, HasABlockForEachProduct) {
                        "  gemmc                                                40.0 ns     50.0       (50.0-50.0)    "
                        "50 %        -       0.50"))
       << text;
-  EXPECT_TRUE(has_line(text, "  left out, does not take this product: Small")) << text;
+  EXPECT_TRUE(has_line(text, "  left out: Small: does not take this product")) << text;
   EXPECT_TRUE(has_line(text, "  all                                             2      1.00    0.50  10x10x10"))
       << text;
 }

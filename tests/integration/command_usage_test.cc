@@ -60,8 +60,9 @@ TEST_F(CommandUsageTest, UnknownOptionsAreNamed) {
 
 TEST_F(CommandUsageTest, WhatIsNotBuiltYetIsRefusedByName) {
   for (const char* verb : {"tune", "cache", "db", "worker"}) {
-    EXPECT_EQ(failure({verb, "anything"}), std::string("2: gemmc: error: verb '") + verb +
-                                               "' is not built yet; allowed: list, build, run, bench, explain, version");
+    EXPECT_EQ(failure({verb, "anything"}),
+              std::string("2: gemmc: error: verb '") + verb +
+                  "' is not built yet; allowed: list, build, run, bench, explain, version");
   }
   const std::string p = "gemm f32 m=2 n=3 k=4", out = path("out");
   EXPECT_EQ(failure({"build", p, "-o", out, "--threads", "4"}),

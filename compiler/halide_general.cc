@@ -51,7 +51,8 @@ struct GeneralBuilder {
     const auto element = [&](const Expr& column, const Expr& row) { return numeric.b_to_accumulator(b(column, row)); };
 
     // Whole panels, then vectors of the last one, row after row of B: what a row has of each page is read at once. Then
-    // the columns left over, one by one.
+    // the columns left over, one by one. Where columns are not neighbours, panel after panel, whose lines stay in the
+    // cache while their rows pass.
     int updates = 0;
     if (pieces.panels) {
       RDom whole({{0, nr}, {0, nb / nr}, {0, kb}}, "whole");
@@ -59,6 +60,7 @@ struct GeneralBuilder {
       Halide::Stage stage = packed.update(updates++);
       RVar xi("xi"), xo("xo");
       stage.allow_race_conditions().split(whole.x, xo, xi, lanes).vectorize(xi).unroll(xo);
+      if (form.b.col.static_value().value_or(1) != 1) stage.reorder(xi, xo, whole.z, whole.y);
       specialize_unit_stride(stage, {{b, form.b.col}});
     }
     if (pieces.vectors) {

@@ -34,7 +34,7 @@ constexpr char kRules[] = R"( *
  * not broadcast, and then write nothing.
  *
  * Arrays are row-major unless strides are given. Sizes and strides are in elements; a stride of 0 repeats an
- * operand. Old contents of Y do not matter. Y may be the buffer of C, or of an operand that is laid out as Y, with
+ * operand. Old contents of Y do not matter. Y may be the buffer of C, or of an operand, that is not broadcast, with
  * the same layout; no other overlap of Y with an operand is allowed. A call keeps no state and allocates nothing:
  * any thread may call any kernel at any time.
  *

@@ -352,14 +352,17 @@ TEST_F(CommandTest, ExplainShowsTheKeyAndTheCodeWhereAsked) {
 }
 
 TEST_F(CommandTest, ExplainSaysWhyAFamilyThatCouldIsNotChosen) {
-  const std::string p = "gemm f32 m=64 n=16 k=512";
+  const std::string p = "gemm f32 m=200 n=100 k=512";
   const ProcessResult text = gemmc({"explain", p, "--target", "x86-64-v3"});
   ASSERT_EQ(text.status, 0) << text.err;
   EXPECT_TRUE(has(text.out, "tiled    takes it, sums in the order of k; a later one is likely faster: ")) << text.out;
   EXPECT_TRUE(has(text.out, "general  takes it, chosen, sums in the order of k\n")) << text.out;
   const Json families = Json::parse(gemmc({"explain", p, "--target", "x86-64-v3", "--json"}).out)["families"];
-  EXPECT_TRUE(has(families[0]["demurral"], "packing pays"));
-  EXPECT_TRUE(families[1]["demurral"].is_null());
+  EXPECT_EQ(families[0]["family"], "dots");
+  EXPECT_TRUE(families[0]["demurral"].is_null());
+  EXPECT_EQ(families[2]["family"], "tiled");
+  EXPECT_TRUE(has(families[2]["demurral"], "packing pays"));
+  EXPECT_TRUE(families[3]["demurral"].is_null());
 }
 
 TEST_F(CommandTest, ExplainShowsVariantsForLikelyValues) {

@@ -46,11 +46,11 @@ TEST(FamilyTable, DotsTakesWhatIsContiguousAlongK) {
 
 TEST(FamilyTable, DotsDemursWherePackingPays) {
   const std::pair<const char*, const char*> kRows[] = {
-      {"gemm f32 m=8 n=1000 k=512 tb", ""},
+      {"gemm f32 m=96 n=1000 k=512 tb", ""},
       {"gemm f32 m=1000 n=1 k=512", ""},
       {"gemm f32 m=?m n=1 k=512 const=b", ""},
-      {"gemm f32 m=9 n=1000 k=512 tb", "more than 8 rows may pass by: packing B pays"},
-      {"gemm f32 m=?m n=1000 k=512 tb", "more than 8 rows may pass by: packing B pays"},
+      {"gemm f32 m=97 n=1000 k=512 tb", "more than 96 rows may pass by: packing B pays"},
+      {"gemm f32 m=?m n=1000 k=512 tb", "more than 96 rows may pass by: packing B pays"},
       {"gemm f32 m=1 n=1000 k=512 tb const=b", "a constant B is packed once, in panels of columns"},
       {"gemm f32 m=1 n=1000 k=15 tb", "K=15 is less than two vectors of 8"},
   };
@@ -88,9 +88,9 @@ TEST(FamilyTable, FewRowsAtTheCallAreAsGoodAsFewRowsKnownNow) {
 
 TEST(FamilyTable, HowManyRowsPackingNeedsDependsOnB) {
   const std::pair<const char*, std::vector<int64_t>> kRows[] = {
-      {"gemm f32 m=?m n=1000 k=512", {3, 8, 96}},
-      {"gemm f32 m=?m n=1024 k=512", {3, 8, 24}},       // rows of B are pages apart
-      {"gemm f32 m=?m n=1000 k=512 c=mn", {3, 8, 12}},  // C may be Y's buffer: sums cannot wait there
+      {"gemm f32 m=?m n=1000 k=512", {3, 96}},
+      {"gemm f32 m=?m n=1024 k=512", {3, 24, 96}},       // rows of B are pages apart
+      {"gemm f32 m=?m n=1000 k=512 c=mn", {3, 12, 96}},  // C may be Y's buffer: sums cannot wait there
   };
   for (const auto& [text, limits] : kRows) EXPECT_EQ(row_limits(problem(text), target("x86-64-v3")), limits) << text;
 }

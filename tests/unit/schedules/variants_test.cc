@@ -81,7 +81,7 @@ TEST(Variants, FewRowsReadInPlaceABThatTheGeneralBodyPacks) {
   EXPECT_EQ(summary("gemm f32 m=?m n=768 k=768"), "M<=3: rows; M<=96: tiled");
   EXPECT_EQ(summary("gemm f32 m=?m n=768 k=768 c=mn"), "M<=3: rows; M<=12: tiled");
   EXPECT_EQ(summary("matmul f32 a=?bx?sx768 b=768x768"), "M<=3: rows; M<=96: tiled");
-  EXPECT_EQ(summary("gemm f32 m=?m n=768 k=768 tb"), "M<=8: dots");
+  EXPECT_EQ(summary("gemm f32 m=?m n=768 k=768 tb"), "M<=96: dots");
   EXPECT_EQ(summary("gemm bf16 m=?m n=768 k=768"), "M<=3: rows");
   // A likely value that few rows' bodies serve as well gets none of its own.
   EXPECT_EQ(summary("gemm f32 m=?~1~512 n=768 k=768"), "M<=3: rows; M<=96: tiled");

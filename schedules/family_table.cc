@@ -68,8 +68,8 @@ Refusal refuse_dots(const Problem& problem, const Target&) {
   return std::nullopt;
 }
 
-// More rows than these earn back that the general family packs B by transposing it. Measured on Zen 3, float32: 1.3 x as
-// fast as that at 64 x 512 x 1024 and 1.6 x at 32 x 1000 x 2048, 0.9 of it at 128 x 768 x 768.
+// More rows than these earn back that the general family packs B by transposing it. Measured on Zen 3, float32: 1.3 x
+// as fast as that at 64 x 512 x 1024 and 1.6 x at 32 x 1000 x 2048, 0.9 of it at 128 x 768 x 768.
 constexpr int64_t kMostDotsRows = 96;
 
 Refusal demur_dots(const Problem& problem, const Target& target, std::optional<int64_t> most_rows) {

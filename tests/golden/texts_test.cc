@@ -65,7 +65,8 @@ std::string text_of(const GoldenCase& golden) {
     for_each_dim(made.problem, [&](const Dim& dim) {
       std::vector<ArtifactVariant>& variants = bundle.artifacts.back().variants;
       if (!variants.empty()) return;
-      for (const int64_t size : dim.likely) variants.push_back({{.dims = {{dim.name, size}}}, "tiled mr=6 nr=16 lanes=8 mc=72"});
+      for (const int64_t size : dim.likely)
+        variants.push_back({{.dims = {{dim.name, size}}}, "tiled mr=6 nr=16 lanes=8 mc=72"});
     });
     bundle.nodes.push_back({fmt::format("/layer.{}/MatMul", i), "Y", golden.problems[i], "", i, made.dim_names, {}});
   }

@@ -31,13 +31,14 @@ void widen_low_tiles(const LoopForm& form, Schedule& schedule) {
   schedule.nr = wide;
 }
 
-// Where B has fewer vectors than a tile, tiles are as much higher, to have as many accumulators in flight: 64 x 10 x
-// 128 from 0.75 to 1.1 of the fastest peer on Zen 3. Not for a run-time M, which would need a function for each height.
+// Where B is one vector or half of one ..., tiles are higher, to have as many accumulators in flight. Columns that are
+// no power of two make two vectors.
 void heighten_narrow_tiles(const LoopForm& form, Schedule& schedule) {
-  const int64_t vectors = (*form.n.static_value() + schedule.lanes - 1) / schedule.lanes;
-  if (vectors >= schedule.nr / schedule.lanes || !form.m.is_static()) return;
-  schedule.mr = schedule.mr * (schedule.nr / schedule.lanes) / static_cast<int>(vectors);
-  schedule.nr = static_cast<int>(vectors) * schedule.lanes;
+  constexpr int kTallest = 12;  // a run-time M needs a function for each height
+  const int64_t n = *form.n.static_value();
+  if (n > schedule.lanes || (n & (n - 1)) != 0) return;
+  schedule.mr = std::min(schedule.mr * (schedule.nr / schedule.lanes), kTallest);
+  schedule.nr = schedule.lanes;
 }
 
 constexpr int kUnroll = 8;  // K blocks end between turns of unrolled loops

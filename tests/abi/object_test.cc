@@ -71,7 +71,10 @@ struct Form {
   Family family;
 };
 constexpr Form kForms[] = {
-    {"gemm {} m=17 n=19 k=23 tb c=n alpha=2 beta=3", Family::kTiled},
+    {"gemm {} m=17 n=19 k=23 tb c=n alpha=2 beta=3", Family::kDots},
+    {"gemm {} m=3 n=70 k=23 c=n alpha=2 beta=3", Family::kRows},
+    {"gemm {} m=17 n=19 k=2300 c=n", Family::kTiled},
+    {"gemm {} m=?m n=100 k=2300", Family::kTiled},
     {"matmul {} a=2x7x8 b=2x8x32", Family::kTiled},
     {"matmul {} a=?bx7x8 b=8x33 const=b", Family::kTiled},
     {"gemm {} m=?m n=?n k=?k ta c=*", Family::kGeneral},

@@ -219,7 +219,7 @@ TEST(FamilyTable, PacksAConstantB) {
   const std::pair<const char*, const char*> kRows[] = {
       {"gemm f32 m=?m n=1000 k=768 tb const=b", "tiled mr=6 nr=16 lanes=8 mc=84 pack=b"},
       {"gemm f32 m=?m n=12 k=768 const=b", "tiled mr=6 nr=16 lanes=8 mc=84 pack=b"},
-      {"gemm f32 m=?m n=8 k=768 const=b", "tiled mr=6 nr=8 lanes=8 mc=84 pack=b"},  // no wider than B needs
+      {"gemm f32 m=?m n=8 k=768 const=b", "tiled mr=12 nr=8 lanes=8 mc=84 pack=b"},  // no wider than B needs
       {"gemm f32 m=?m n=1000 k=4096 const=b", "tiled mr=6 nr=16 lanes=8 mc=126 kc=512 pack=b"},  // K blocks
       {"gemm f32 m=?m n=1000 k=769 const=b", "tiled mr=6 nr=16 lanes=8 mc=162 kc=392 pack=b"},
       {"gemm f32 m=12 n=1000 k=4096 const=b", "tiled mr=6 nr=16 lanes=8 mc=12 pack=b"},       // for few rows none

@@ -45,7 +45,7 @@ TEST(Settings, LeavesGoogleTestsOwn) {
 }
 
 TEST(Settings, RefuseWithTheValueFoundAndThoseAllowed) {
-  EXPECT_EQ(refusal_of({"--family=fast"}), "--family is 'fast'; allowed: tiled, general");
+  EXPECT_EQ(refusal_of({"--family=fast"}), "--family is 'fast'; allowed: dots, rows, tiled, general");
   EXPECT_EQ(refusal_of({"--target=haswell"}), "--target is 'haswell'; allowed: x86-64-v2, x86-64-v3, x86-64-v4");
   for (const std::string seed : {"", "x", "-1", "+1", "1 ", "18446744073709551616"}) {
     EXPECT_EQ(refusal_of({"--seed=" + seed}),

@@ -105,6 +105,7 @@ Expected<std::vector<Variant>> choose_variants(const CanonicalProblem& canonical
   if (general.packs_b) return variants;
   Problem unlikely = canonical.problem;
   drop_other_likely_values(unlikely, {});
+  unlikely.b.is_constant = false;  // the general body does not pack it, so no other may read it packed
   const std::vector<Variant> few_rows = few_rows_variants(unlikely, general, target);
   if (dims.empty()) return few_rows;
   const double count = count_combinations(dims);
@@ -115,7 +116,7 @@ Expected<std::vector<Variant>> choose_variants(const CanonicalProblem& canonical
   for (Bindings& bindings : combinations(dims)) {
     Problem bound = canonical.problem;
     for (const BoundDim& dim : bindings) replace_dim(bound, dim.name, Dim::fixed(dim.size));
-    bound.b.is_constant = false;
+    bound.b.is_constant = false;  // likewise
     // Sizes that no operand can have, or that do not fit each other: a call with them is the general body's to judge.
     if (!validate(bound).is_ok()) continue;
     const Expected<Schedule> schedule = choose_schedule(bound, target);

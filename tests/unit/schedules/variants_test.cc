@@ -103,6 +103,18 @@ TEST(Variants, DifferFromTheBodyThatTheyStandBeside) {
   EXPECT_TRUE(choose_variants(made, same, target)->empty());
 }
 
+// A schedule that is asked for may leave a constant B unpacked: then no body reads it packed.
+TEST(Variants, ReadAConstantBAsTheGeneralBodyDoes) {
+  const CanonicalProblem made = canonical_of("gemm f32 m=?m n=768 k=768 const=b");
+  const Target target = *parse_target("x86-64-v3");
+  const auto found = choose_variants(made, heuristic_schedule(Family::kGeneral, made.problem, target), target);
+  ASSERT_EQ(found->size(), 2u);
+  for (const Variant& variant : *found) {
+    EXPECT_FALSE(variant.schedule.packs_b);
+    EXPECT_FALSE(variant.problem.b.is_constant);
+  }
+}
+
 TEST(Variants, OfTheGeneralFamilyWhereRowsFitTheTile) {
   const std::vector<Variant> found = variants("gemm bf16 m=?~1 n=64 k=64 ta");
   ASSERT_EQ(found.size(), 1u);

@@ -167,8 +167,7 @@ void size_rows(const LoopForm& form, const RegisterTile& tile, int accumulator_b
   schedule.nr = kVectors * schedule.lanes;
   const int64_t widest = kRowSumsBytes / accumulator_bytes / schedule.mr / schedule.nr * schedule.nr;
   // All columns in one block where they fit.
-  const int64_t columns = round_up(static_cast<int>(std::min(*form.n.static_value(), widest)), schedule.nr);
-  schedule.nc = static_cast<int>(columns);
+  schedule.nc = round_up(static_cast<int>(std::min(*form.n.static_value(), widest)), schedule.nr);
   schedule.mc = kMostTiledRows / schedule.mr * schedule.mr;
 }
 

@@ -7,6 +7,7 @@
 
 #include "compiler/bundle/kernel_arguments.h"
 #include "compiler/bundle/packed_b.h"
+#include "compiler/bundle/variants_json.h"
 #include "compiler/bundle/weights_image.h"
 #include "compiler/compile.h"
 #include "core/problem_string.h"
@@ -17,16 +18,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr int kFormat = 1;
 
-Json variants_json(const Artifact& artifact) {
-  Json variants = Json::array();
-  for (const ArtifactVariant& variant : artifact.variants) {
-    Json dims = Json::object();
-    for (const BoundDim& dim : variant.when.dims) dims[dim.name] = dim.size;
-    variants.push_back({{"dims", dims},
-                        {"most_rows", variant.when.most_rows ? Json(*variant.when.most_rows) : Json()},
-                        {"schedule", variant.schedule}});
-  }
-  return variants;
+// What the problem in a manifest calls its dimensions: d0, d1, ...
+std::vector<std::string> canonical_dim_names(size_t count) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < count; ++i) names.push_back(fmt::format("d{}", i));
+  return names;
 }
 
 Json kernel_json(const Artifact& artifact) {
@@ -42,7 +38,7 @@ Json kernel_json(const Artifact& artifact) {
           {"packed_b_bytes", packed_b_bytes(artifact).value_or(0)},
           {"target", artifact.target.to_string()},
           {"schedule", artifact.schedule},
-          {"variants", variants_json(artifact)},
+          {"variants", variants_json(artifact, canonical_dim_names(arguments.dims.size()))},
           {"key", artifact.key_text}};
 }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "compiler/bundle/variants_json.h"
 #include "core/problem_string.h"
 #include "schedules/family_table.h"
 #include "schedules/variants.h"

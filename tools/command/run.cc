@@ -6,6 +6,7 @@
 #include <set>
 
 #include "api/invoke.h"
+#include "compiler/bundle/variants_json.h"
 #include "compiler/npy.h"
 #include "core/problem.h"
 #include "core/problem_string.h"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "core/problem.h"
 #include "core/text.h"
 
 namespace gemmc {
@@ -23,18 +22,6 @@ std::string names_text(const std::vector<std::string>& names) {
 
 std::string count_text(size_t count, std::string_view singular) {
   return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
-}
-
-Json variants_json(const Artifact& artifact, const std::vector<std::string>& dim_names) {
-  Json variants = Json::array();
-  for (const ArtifactVariant& variant : artifact.variants) {
-    Json dims = Json::object();
-    for (const BoundDim& dim : variant.when.dims) dims[dim_names[dim_index(dim.name)]] = dim.size;
-    variants.push_back({{"dims", dims},
-                        {"most_rows", variant.when.most_rows ? Json(*variant.when.most_rows) : Json()},
-                        {"schedule", variant.schedule}});
-  }
-  return variants;
 }
 
 void print_json(const Json& json) { print_out("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace)); }

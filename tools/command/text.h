@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/artifact.h"
-
 namespace gemmc {
 
 using Json = nlohmann::ordered_json;
@@ -34,9 +32,6 @@ void print_out(fmt::format_string<Values...> format, Values&&... values) {
 
 // One object, indented, on stdout. Bytes that are no UTF-8 are replaced.
 void print_json(const Json& json);
-
-// [{"dims": {"seq": 128}, "schedule": "..."}], the dimensions by the problem's own names.
-Json variants_json(const Artifact& artifact, const std::vector<std::string>& dim_names);
 
 // On stderr as it is. A stream that takes nothing is no error: there is nowhere left to tell it.
 void print_stderr(const std::string& text);

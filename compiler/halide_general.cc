@@ -39,6 +39,28 @@ struct GeneralBuilder {
     if (all_unit.defined()) stage.specialize(all_unit);
   }
 
+  // Packs whole panels of a B whose rows are neighbours along K, up to the row that it returns: vectors along K are
+  // loaded, and square blocks of them turned in registers. Of each line of the cache all blocks at once: where B's
+  // columns are pages apart, it would not be there for the next one.
+  Expr turn_blocks(Func packed, const std::function<Expr(const Expr& column, const Expr& row)>& element, const Expr& nb,
+                   const Expr& kb, int& updates) const {
+    constexpr int kLargestBlock = 8;
+    constexpr int kLineBytes = 64;
+    const int nr = schedule.nr, side = std::min(schedule.lanes, kLargestBlock);
+    const int line = std::max(side, kLineBytes / static_cast<int>(size_bytes(b_dtype(problem))));
+    Func block("block");
+    Var x("x"), k("k"), xo("xo"), ko("ko"), panel("panel");
+    block(x, k, xo, ko, panel) = element(panel * nr + xo * side + x, ko * side + k);
+    RDom at({{0, side}, {0, side}, {0, line / side}, {0, nr / side}, {0, kb / line}, {0, nb / nr}}, "turned");
+    const Expr k_block = at[4] * (line / side) + at[2];
+    packed(at[3] * side + at[0], k_block * side + at[1], at[5]) = block(at[0], at[1], at[3], k_block, at[5]);
+    Halide::Stage stage = packed.update(updates++);
+    stage.allow_race_conditions().vectorize(at[0]).unroll(at[1]);
+    block.compute_at(packed, at[2]).store_in(Halide::MemoryType::Stack);
+    block.bound(x, 0, side).bound(k, 0, side).reorder(k, x, xo, ko, panel).vectorize(k).unroll(x);
+    return kb / line * line;
+  }
+
   HalideFunction pack_b() const {
     const int nr = schedule.nr, lanes = schedule.lanes;
     ImageParam b(storage_type(b_dtype(problem)), 2, "B");
@@ -54,8 +76,10 @@ struct GeneralBuilder {
     // the columns left over, one by one. Where columns are not neighbours, panel after panel, whose lines stay in the
     // cache while their rows pass.
     int updates = 0;
+    const bool is_transposed = form.b.row.static_value() == 1 && form.b.col.static_value() != 1;
+    const Expr turned = is_transposed && pieces.panels ? turn_blocks(packed, element, nb, kb, updates) : Expr(0);
     if (pieces.panels) {
-      RDom whole({{0, nr}, {0, nb / nr}, {0, kb}}, "whole");
+      RDom whole({{0, nr}, {0, nb / nr}, {turned, kb - turned}}, "whole");
       packed(whole.x, whole.z, whole.y) = element(whole.y * nr + whole.x, whole.z);
       Halide::Stage stage = packed.update(updates++);
       RVar xi("xi"), xo("xo");

@@ -1,7 +1,9 @@
 // The C entry points of include/gemmc/gemmc.h over Session. No exception leaves them.
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <new>
 #include <string>
@@ -10,6 +12,7 @@
 
 #include "api/overlap.h"
 #include "api/session.h"
+#include "api/thread_scratch.h"
 #include "compiler/call_size.h"
 #include "compiler/node_json.h"
 #include "core/float_state.h"
@@ -104,9 +107,14 @@ Status check_fields(const gemmc_kernel& kernel, const gemmc_call& call) {
   }
   const bool has_packed =
       call.packed[0] != nullptr || (!packs_b && call.packed[1] != nullptr) || call.packed[2] != nullptr;
-  if (has_packed || call.scratch != nullptr || call.scratch_bytes != 0 || call.parallel_context != nullptr) {
-    return Status::invalid(
-        "packed, scratch, scratch_bytes or parallel_context is set; allowed: zero, they are reserved");
+  if (has_packed || call.parallel_context != nullptr) {
+    return Status::invalid("packed or parallel_context is set; allowed: zero, they are reserved");
+  }
+  constexpr uint64_t kMostBytes = std::numeric_limits<int64_t>::max();
+  if ((call.scratch == nullptr) != (call.scratch_bytes == 0) || call.scratch_bytes > kMostBytes) {
+    return Status::invalid("scratch is " + std::string(call.scratch == nullptr ? "" : "not ") +
+                           "NULL and scratch_bytes is " + std::to_string(call.scratch_bytes) +
+                           "; allowed: both zero, or memory and its size, up to " + std::to_string(kMostBytes));
   }
   for (const auto& [name, list, count] :
        {std::tuple{"dims", call.dims, kernel.dim_names.size()}, {"strides", call.strides, stride_count(kernel)}}) {
@@ -178,6 +186,15 @@ GEMMC_EXPORT gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const ge
     if (!loops) return loops.status();
     GEMMC_RETURN_IF_ERROR(
         gemmc::check_buffers(kernel->form, *loops, *call, kernel->element_bytes, kernel->packed_b_bytes));
+    gemmc_call with_scratch = {};
+    const int64_t scratch_bytes = kernel->kernel->entries().scratch_bytes;
+    if (scratch_bytes > 0 && call->scratch == nullptr) {
+      const size_t known_bytes = std::min<size_t>(call->size_bytes, sizeof with_scratch);
+      std::memcpy(&with_scratch, call, known_bytes);
+      with_scratch.size_bytes = known_bytes;
+      gemmc::lend_thread_scratch(scratch_bytes, with_scratch);
+      call = &with_scratch;
+    }
     if (kernel->kernel->entry()(call) == GEMMC_OK) return Status::ok();
     return Status::internal("the kernel refuses a call that has passed every check");
   });
@@ -193,6 +210,10 @@ GEMMC_EXPORT gemmc_pack_entry gemmc_kernel_get_pack_b(const gemmc_kernel* kernel
 
 GEMMC_EXPORT const char* gemmc_kernel_symbol(const gemmc_kernel* kernel) {
   return kernel == nullptr ? nullptr : kernel->kernel->artifact().symbol.c_str();
+}
+
+GEMMC_EXPORT size_t gemmc_kernel_scratch_bytes(const gemmc_kernel* kernel) {
+  return kernel == nullptr ? 0 : static_cast<size_t>(kernel->kernel->entries().scratch_bytes);
 }
 
 GEMMC_EXPORT size_t gemmc_kernel_dim_count(const gemmc_kernel* kernel) {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <new>
 
+#include "api/thread_scratch.h"
 #include "core/problem_shapes.h"
 
 namespace gemmc {
@@ -171,6 +172,7 @@ Expected<Tensor> run_plan(const CallPlan& plan, const KernelEntries& entries, co
     call.strides = plan.strides.data();
     call.epilogue = epilogue_first.data();
     if (packed_b) call.packed[1] = packed_b->data();
+    if (entries.scratch_bytes > 0) lend_thread_scratch(entries.scratch_bytes, call);
     status = from_kernel(entries.call(&call));
   };
   // Without elements in Y, outer axes may still be too long to walk.

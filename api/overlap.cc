@@ -96,6 +96,14 @@ Status check_buffers(const LoopForm& form, const ResolvedLoops& loops, const gem
   const auto refuse = [](std::string_view operand, std::string_view allowed) {
     return Status::invalid(fmt::format("Y overlaps {}; allowed: {}", operand, allowed));
   };
+  const Elements scratch{static_cast<__int128>(reinterpret_cast<uintptr_t>(call.scratch)),
+                         1,
+                         {{static_cast<int64_t>(call.scratch_bytes), 1}}};
+  const auto check_scratch = [&](std::string_view operand, const Elements& elements) {
+    if (call.scratch == nullptr || !overlap(scratch, elements)) return Status::ok();
+    return Status::invalid(fmt::format("scratch overlaps {}; allowed: memory of its own", operand));
+  };
+  GEMMC_RETURN_IF_ERROR(check_scratch("Y", y));
   if (loops.k > 0) {
     if (call.a == nullptr) return refuse_null("a");
     if (packed_b_bytes == 0 && call.b == nullptr) return refuse_null("b");
@@ -107,6 +115,8 @@ Status check_buffers(const LoopForm& form, const ResolvedLoops& loops, const gem
                                       {{packed_b_bytes / bytes.b, bytes.b}}};
     if (overlap(a, y)) return refuse("A", "buffers of their own");
     if (overlap(b, y)) return refuse("B", "buffers of their own");
+    GEMMC_RETURN_IF_ERROR(check_scratch("A", a));
+    GEMMC_RETURN_IF_ERROR(check_scratch("B", b));
   }
   constexpr std::string_view kInPlace = "buffers of their own, or of an operand with Y's shape the same elements";
   if (form.has_c) {
@@ -114,6 +124,7 @@ Status check_buffers(const LoopForm& form, const ResolvedLoops& loops, const gem
     const Elements c = elements(call.c, loops.m, loops.c_row, loops.n, loops.c_col, of_none);
     const bool is_in_place = may_be_y(form, {form.c, false}) && is_same(c, y);
     if (!is_in_place && overlap(c, y)) return refuse("C", kInPlace);
+    GEMMC_RETURN_IF_ERROR(check_scratch("C", c));
   }
   for (size_t i = 0; i < form.epilogue.size(); ++i) {
     if (call.epilogue[i] == nullptr) return refuse_null(fmt::format("epilogue[{}]", i));
@@ -126,7 +137,9 @@ Status check_buffers(const LoopForm& form, const ResolvedLoops& loops, const gem
         elements(call.epilogue[i], loops.m, stride(operand.strides.row, loops.y_row), loops.n,
                  stride(operand.strides.col, loops.y_col), [&](BatchAxisOf axis) { return is_full ? axis.y : 0; });
     const bool is_in_place = may_be_y(form, operand) && is_same(e, y);
-    if (!is_in_place && overlap(e, y)) return refuse(fmt::format("operand e{} of the epilogue", i), kInPlace);
+    const std::string what = fmt::format("operand e{} of the epilogue", i);
+    if (!is_in_place && overlap(e, y)) return refuse(what, kInPlace);
+    GEMMC_RETURN_IF_ERROR(check_scratch(what, e));
   }
   return Status::ok();
 }

@@ -1,5 +1,5 @@
 // Whether the buffers of a call are what a kernel allows: none is NULL, and Y overlaps neither A nor B, nor C or an
-// operand of the epilogue unless it is the same elements in the same places.
+// operand of the epilogue unless it is the same elements in the same places; lent scratch memory overlaps nothing.
 #pragma once
 
 #include "core/loop_form.h"

@@ -63,7 +63,8 @@ Expected<Artifact> compile_here(const KernelPlan& plan, Explanation* explanation
                     .target = plan.target,
                     .schedule = print_schedule(plan.schedule),
                     .key_text = plan.key_text,
-                    .object = std::move(code->object)};
+                    .object = std::move(code->object),
+                    .scratch_bytes = scratch_bytes(bodies)};
   for (const Variant& variant : plan.variants) {
     artifact.variants.push_back({variant.when, print_schedule(variant.schedule)});
   }

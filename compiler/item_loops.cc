@@ -18,7 +18,8 @@ using llvm::Value;
 
 class ItemLoops {
  public:
-  ItemLoops(llvm::Module& module, llvm::IRBuilder<>& builder, const KernelBody& body, const ItemSizes& sizes)
+  ItemLoops(llvm::Module& module, llvm::IRBuilder<>& builder, const KernelBody& body, const ItemSizes& sizes,
+            Value* lent)
       : module_(module),
         builder_(builder),
         buffers_(module, builder),
@@ -28,7 +29,8 @@ class ItemLoops {
         schedule_(body.schedule),
         m_(sizes.m),
         n_(sizes.n),
-        k_(sizes.k) {}
+        k_(sizes.k),
+        lent_(lent) {}
 
   void emit_tile_columns(const ItemOperands& item) {
     const int64_t last = last_k_block(form_, schedule_);
@@ -48,12 +50,21 @@ class ItemLoops {
       n_strides.push_back(matrix.col);
     }
     Blocks blocks = {.mc = block_size(s.mc, m_strides),
-                     .nc = block_size(s.nc, n_strides),
+                     .nc = block_size(widest_block(s), n_strides),
                      .kc = block_size(s.kc, {item.a.col, item.b.row})};
     const bool may_need_sums = may_need_many_blocks(form_, s);
-    blocks.packed = scratch(int64_t{s.kc} * s.nc);
-    if (converts_a(problem_.dtype)) blocks.converted = scratch(int64_t{s.mc} * s.kc);
-    if (!s.sums_in_y) blocks.sums = scratch(may_need_sums ? int64_t{s.mc} * s.nc : 1);
+    blocks.packed = on_stack(int64_t{s.kc} * s.nc);
+    if (s.lent_nc > 0) {
+      Value* has_none = builder_.CreateIsNull(lent_);
+      Value* aligned = builder_.CreateIntrinsic(
+          llvm::Intrinsic::ptrmask, {lent_->getType(), builder_.getInt64Ty()},
+          {builder_.CreateConstGEP1_64(builder_.getInt8Ty(), lent_, kScratchAlignment - 1), i64(-kScratchAlignment)});
+      blocks.packed = builder_.CreateSelect(has_none, blocks.packed, aligned);
+      Value* most = builder_.CreateSelect(has_none, i64(s.nc), i64(s.lent_nc));
+      blocks.nc = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, blocks.nc, most);
+    }
+    if (converts_a(problem_.dtype)) blocks.converted = on_stack(int64_t{s.mc} * s.kc);
+    if (!s.sums_in_y) blocks.sums = on_stack(may_need_sums ? int64_t{s.mc} * s.nc : 1);
     // The first product of the last K block. kc shrinks only where strides are long.
     blocks.last_k0 =
         builder_.CreateMul(builder_.CreateUDiv(builder_.CreateSub(k_, non_zero(k_)), blocks.kc), blocks.kc);
@@ -97,7 +108,7 @@ class ItemLoops {
 
   struct Blocks {
     Value *mc, *nc, *kc;
-    Value *packed = nullptr, *converted = nullptr, *sums = nullptr;  // memory on the stack, where it is needed
+    Value *packed = nullptr, *converted = nullptr, *sums = nullptr;  // memory, where it is needed
     Value* last_k0 = nullptr;
   };
   At block_at(Value* total, Value* start, Value* block) { return {start, block_extent(total, start, block)}; }
@@ -236,7 +247,7 @@ class ItemLoops {
     return builder_.CreateSelect(builder_.CreateICmpSLT(rest, block), rest, block);
   }
 
-  Value* scratch(int64_t elements) {
+  Value* on_stack(int64_t elements) {
     llvm::Type* type = llvm::ArrayType::get(builder_.getInt8Ty(),
                                             static_cast<uint64_t>(elements) * size_bytes(accumulator(problem_.dtype)));
     llvm::AllocaInst* memory = buffers_.stack(type);
@@ -266,6 +277,7 @@ class ItemLoops {
   const LoopForm& form_;
   const Schedule& schedule_;
   Value *const m_, *const n_, *const k_;
+  Value* const lent_;
 };
 
 }  // namespace
@@ -276,8 +288,8 @@ Value* advance(llvm::IRBuilder<>& builder, Value* base, Value* elements, int64_t
 }
 
 void emit_item(llvm::Module& module, llvm::IRBuilder<>& builder, const KernelBody& body, const ItemSizes& sizes,
-               const ItemOperands& item) {
-  ItemLoops loops(module, builder, body, sizes);
+               const ItemOperands& item, Value* lent) {
+  ItemLoops loops(module, builder, body, sizes, lent);
   body.schedule.family == Family::kGeneral ? loops.emit_general_blocks(item) : loops.emit_tile_columns(item);
 }
 

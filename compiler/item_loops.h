@@ -33,8 +33,9 @@ struct ItemSizes {
   llvm::Value *m, *n, *k;
 };
 
-// Emits the product of one item where `builder` stands. M and N are not 0. `module` holds the body's pipelines.
+// Emits the product of one item where `builder` stands. M and N are not 0. `module` holds the body's pipelines. `lent`:
+// scratch memory of scratch_bytes(schedule), or null at run time; read where the schedule wants some.
 void emit_item(llvm::Module& module, llvm::IRBuilder<>& builder, const KernelBody& body, const ItemSizes& sizes,
-               const ItemOperands& item);
+               const ItemOperands& item, llvm::Value* lent);
 
 }  // namespace gemmc

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "schedules/blocking.h"
+
 namespace gemmc {
 namespace {
 
@@ -20,5 +24,11 @@ std::string pipeline_symbol(const KernelBody& body, const std::string& function)
 }
 
 std::string body_symbol(const KernelBody& body, const std::string& kernel) { return kernel + body_name(body); }
+
+int64_t scratch_bytes(const std::vector<KernelBody>& bodies) {
+  int64_t most = 0;
+  for (const KernelBody& body : bodies) most = std::max(most, scratch_bytes(body.schedule, body.problem.dtype));
+  return most;
+}
 
 }  // namespace gemmc

@@ -4,6 +4,7 @@
 // Flow: Variants + Pipelines -> **bodies** -> LLVM module. Made by compile.cc, read by llvm_object.cc and the thunk.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,5 +29,8 @@ std::string pipeline_symbol(const KernelBody& body, const std::string& function)
 
 // The symbol of a body's function where there are several: "NAME.general", "NAME.d0_128". Local; profilers show it.
 std::string body_symbol(const KernelBody& body, const std::string& kernel);
+
+// The scratch memory that a caller may lend to a kernel of these bodies; 0: none of them uses any.
+int64_t scratch_bytes(const std::vector<KernelBody>& bodies);
 
 }  // namespace gemmc

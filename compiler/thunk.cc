@@ -4,6 +4,7 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -22,8 +23,10 @@ using llvm::Value;
 
 class ThunkBuilder {
  public:
-  ThunkBuilder(llvm::Module& module, const KernelBody& body)
+  // `takes_scratch`: its last parameter is scratch memory, or null.
+  ThunkBuilder(llvm::Module& module, const KernelBody& body, bool takes_scratch)
       : module_(module),
+        takes_scratch_(takes_scratch),
         body_(body),
         problem_(body.problem),
         form_(body.form),
@@ -34,6 +37,7 @@ class ThunkBuilder {
   llvm::Function* add_typed_function(const std::string& symbol) {
     std::vector<llvm::Type*> types(y_argument() + 1, builder_.getPtrTy());
     types.insert(types.end(), form_.dim_count + form_.stride_count, builder_.getInt64Ty());
+    if (takes_scratch_) types.push_back(builder_.getPtrTy());
     typed_ = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), types, false),
                                     llvm::Function::ExternalLinkage, symbol, module_);
     // A and B are only read and never overlap Y. C and a full operand of the epilogue may be Y, so nothing is said of
@@ -66,17 +70,36 @@ class ThunkBuilder {
     for (const BatchValues& axis : batch)
       is_empty = builder_.CreateOr(is_empty, builder_.CreateICmpEQ(axis.extent, i64(0)));
     leave_if(is_empty, empty);
+    Value* scratch = takes_scratch_ ? typed_->getArg(typed_->arg_size() - 1) : nullptr;
     emit_batch_loops(batch, 0, operands, [&](const ItemOperands& item) {
-      emit_item(module_, builder_, body_, {m_, n_, k_}, item);
+      emit_item(module_, builder_, body_, {m_, n_, k_}, item, scratch);
     });
     builder_.CreateRet(builder_.getInt32(GEMMC_OK));
     return typed_;
   }
 
-  // int32_t NAME_call(const gemmc_call*)
-  void add_uniform_entry(llvm::Function* typed) {
+  // The typed entry of a kernel whose `body` takes scratch memory: without any.
+  void add_entry_without_scratch(const std::string& symbol, llvm::Function* body) {
+    const llvm::FunctionType* type = body->getFunctionType();
+    auto* entry =
+        llvm::Function::Create(llvm::FunctionType::get(type->getReturnType(), type->params().drop_back(), false),
+                               llvm::Function::ExternalLinkage, symbol, module_);
+    builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", entry));
+    std::vector<Value*> arguments;
+    for (llvm::Argument& argument : entry->args()) {
+      for (const auto kind : {llvm::Attribute::NoAlias, llvm::Attribute::ReadOnly}) {
+        if (body->hasParamAttribute(argument.getArgNo(), kind)) argument.addAttr(kind);
+      }
+      arguments.push_back(&argument);
+    }
+    arguments.push_back(llvm::ConstantPointerNull::get(builder_.getPtrTy()));
+    builder_.CreateRet(builder_.CreateCall(body, arguments));
+  }
+
+  // int32_t NAME_call(const gemmc_call*). `least_scratch`: what `typed` wants to have of it.
+  void add_uniform_entry(const std::string& symbol, llvm::Function* typed, int64_t least_scratch) {
     auto* uniform = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), {builder_.getPtrTy()}, false),
-                                           llvm::Function::ExternalLinkage, typed->getName() + "_call", module_);
+                                           llvm::Function::ExternalLinkage, symbol + "_call", module_);
     llvm::BasicBlock* entry = llvm::BasicBlock::Create(module_.getContext(), "entry", uniform);
     llvm::BasicBlock* invalid = llvm::BasicBlock::Create(module_.getContext(), "invalid", uniform);
     IRBuilder<>(invalid).CreateRet(builder_.getInt32(GEMMC_INVALID_ARGUMENT));
@@ -110,6 +133,12 @@ class ThunkBuilder {
     arguments.push_back(field(pointer, offsetof(gemmc_call, y)));
     add_list(offsetof(gemmc_call, dims), builder_.getInt64Ty(), form_.dim_count);
     add_list(offsetof(gemmc_call, strides), builder_.getInt64Ty(), form_.stride_count);
+    if (takes_scratch_) {
+      Value* bytes = field(builder_.getInt64Ty(), offsetof(gemmc_call, scratch_bytes));
+      arguments.push_back(builder_.CreateSelect(builder_.CreateICmpUGE(bytes, i64(least_scratch)),
+                                                field(pointer, offsetof(gemmc_call, scratch)),
+                                                llvm::ConstantPointerNull::get(builder_.getPtrTy())));
+    }
     builder_.CreateRet(builder_.CreateCall(typed, arguments));
   }
 
@@ -207,6 +236,7 @@ class ThunkBuilder {
   }
 
   llvm::Module& module_;
+  const bool takes_scratch_;
   const KernelBody& body_;
   const Problem& problem_;
   const LoopForm& form_;
@@ -221,18 +251,25 @@ class ThunkBuilder {
 
 void add_thunk(llvm::Module& module, const std::vector<KernelBody>& bodies, const std::string& symbol) {
   const KernelBody& general = bodies.front();
-  ThunkBuilder builder(module, general);
+  const int64_t scratch = scratch_bytes(bodies);
+  const bool takes_scratch = scratch > 0;
+  ThunkBuilder builder(module, general, takes_scratch);
   llvm::Function* typed = builder.add_typed_function(symbol);
   if (bodies.size() > 1) {
     std::vector<DispatchedBody> variants;
     for (size_t i = 1; i < bodies.size(); ++i) {
-      variants.push_back({ThunkBuilder(module, bodies[i]).add_typed_function(body_symbol(bodies[i], symbol)),
-                          bodies[i].when, general.form.m});
+      ThunkBuilder variant(module, bodies[i], takes_scratch);
+      variants.push_back({variant.add_typed_function(body_symbol(bodies[i], symbol)), bodies[i].when, general.form.m});
     }
     typed->setName(body_symbol(general, symbol));
     typed = add_dispatch(module, symbol, *typed, builder.first_dim(), variants);
   }
-  builder.add_uniform_entry(typed);
+  if (takes_scratch) {
+    typed->setName(symbol + ".with_scratch");
+    typed->setLinkage(llvm::Function::InternalLinkage);
+    builder.add_entry_without_scratch(symbol, typed);
+  }
+  builder.add_uniform_entry(symbol, typed, scratch);
   if (general.schedule.packs_b) {
     add_pack_entry(module, general.problem, general.form, general.schedule, symbol + "_pack_b");
   }

@@ -26,6 +26,7 @@ struct Artifact {
   std::string key_text;         // what the name was hashed from, see core/key.h
   std::vector<uint8_t> object;  // ELF relocatable
   std::vector<ArtifactVariant> variants = {};
+  int64_t scratch_bytes = 0;  // of gemmc_call, that the kernel makes use of where it has so many
 };
 
 }  // namespace gemmc

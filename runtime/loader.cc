@@ -106,7 +106,8 @@ Expected<std::shared_ptr<const Kernel>> load_kernel(Artifact artifact) {
   if (!uniform) return failure(uniform.takeError());
   auto pack_b = find_if_defined(**jit, artifact.symbol + "_pack_b");
   if (!pack_b) return failure(pack_b.takeError());
-  const KernelEntries entries{uniform->toPtr<gemmc_kernel_entry>(), pack_b->toPtr<gemmc_pack_entry>()};
+  const KernelEntries entries{uniform->toPtr<gemmc_kernel_entry>(), pack_b->toPtr<gemmc_pack_entry>(),
+                              artifact.scratch_bytes};
   return std::shared_ptr<const Kernel>(
       std::make_shared<OrcKernel>(std::move(artifact), entries, typed->toPtr<void*>(), std::move(*jit)));
 }

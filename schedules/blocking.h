@@ -8,6 +8,7 @@
 
 #include "core/dtype.h"
 #include "core/loop_form.h"
+#include "core/target.h"
 #include "schedules/schedule.h"
 
 namespace gemmc {
@@ -21,6 +22,17 @@ bool reads_b_in_place(const LoopForm& form);
 
 // Rows of B of so few bytes are a few neighbouring lines of the cache: as good as packed.
 constexpr int64_t kMostNarrowBytes = 256;
+// Above this K the rows of an unpacked B that one column of tiles walks through, one page or cache set apart, are no
+// longer in the cache when the next tile asks for them.
+constexpr int64_t kLongestUnpackedK = 320;
+
+// Whether a B that is read in place is so small that any number of rows may pass by without packing or K blocks. N, K
+// and B's strides are static.
+bool is_unpacked_b_near(const LoopForm& form, DType b_dtype, const Target& target);
+
+// Whether B's rows are whole pages apart, so that all of them want the same sets of the cache.
+bool is_b_in_pages(const LoopForm& form, DType b_dtype);
+
 // The most rows of A for which reading a large B in place, in K blocks, is likely faster than packing it.
 constexpr int64_t kMostUnpackedRows = 96;
 
@@ -51,6 +63,15 @@ int64_t last_k_block(const LoopForm& form, const Schedule& schedule);
 // Whether one function serves all K blocks of a schedule that lets sums wait in Y: nothing more is done to the last
 // sums, and kTiled, whose functions know how many products they make, has blocks of one length.
 bool has_equal_k_blocks(const Problem& problem, const LoopForm& form, const Schedule& schedule);
+
+// Blocks in lent memory start at a multiple of so many bytes: a line of the cache.
+constexpr int kScratchAlignment = 64;
+
+// The most columns of a block of a kGeneral schedule.
+int widest_block(const Schedule& schedule);
+
+// The scratch memory, in bytes, that a caller may lend to a kernel of this schedule, at any address; 0: it uses none.
+int64_t scratch_bytes(const Schedule& schedule, DType dtype);
 
 // Whether the general family keeps blocks of A converted to accumulators, beside those of B.
 bool converts_a(DType dtype);

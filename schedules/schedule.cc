@@ -25,8 +25,9 @@ constexpr Field kDotsFields[] = {{"mr", &Schedule::mr},
                                  {"lanes", &Schedule::lanes},
                                  {"mc", &Schedule::mc},
                                  {"kr", &Schedule::kr}};
-constexpr Field kGeneralFields[] = {{"mr", &Schedule::mr}, {"nr", &Schedule::nr}, {"lanes", &Schedule::lanes},
-                                    {"mc", &Schedule::mc}, {"nc", &Schedule::nc}, {"kc", &Schedule::kc}};
+constexpr Field kGeneralFields[] = {
+    {"mr", &Schedule::mr}, {"nr", &Schedule::nr}, {"lanes", &Schedule::lanes},          {"mc", &Schedule::mc},
+    {"nc", &Schedule::nc}, {"kc", &Schedule::kc}, {"lent_nc", &Schedule::lent_nc, true}};
 constexpr Field kRowsFields[] = {{"mr", &Schedule::mr}, {"nr", &Schedule::nr}, {"lanes", &Schedule::lanes},
                                  {"mc", &Schedule::mc}, {"nc", &Schedule::nc}, {"kr", &Schedule::kr}};
 constexpr Field kTiledFields[] = {{"mr", &Schedule::mr},
@@ -181,6 +182,15 @@ Status validate(const Schedule& s, DType dtype, const Target& target) {
   const int64_t mc = s.mc, nc = s.nc, kc = s.kc;
   if (mc > kStackBudgetBytes || nc > kStackBudgetBytes || kc > kStackBudgetBytes) {
     return refuse("a block of", std::max(mc, std::max(nc, kc)), "blocks that fit the stack");
+  }
+  if (s.lent_nc > 0) {
+    if (!s.sums_in_y) return refuse("lent_nc", s.lent_nc, "only with sums=y");
+    if (s.lent_nc <= s.nc || s.lent_nc % s.nr != 0) {
+      return refuse("lent_nc", s.lent_nc, fmt::format("a multiple of nr {} above nc {}", s.nr, s.nc));
+    }
+    if (const int64_t bytes = kc * s.lent_nc * accumulator_bytes; bytes > kMostScratchBytes) {
+      return refuse("a lent block of bytes", bytes, fmt::format("up to {}", kMostScratchBytes));
+    }
   }
   const int64_t stack_bytes =
       accumulator_bytes * ((converts_a(dtype) ? mc * kc : 0) + kc * nc + (s.sums_in_y ? 0 : mc * nc));

@@ -30,7 +30,9 @@ struct Schedule {
   int lanes = 0;  // elements of the accumulator type in one vector
   int mc = 0;     // rows of a block, a multiple of mr: B is read once for each
   int nc = 0;     // columns of a block of kGeneral and kRows, a multiple of nr; 0 in the others
-  int kc = 0;     // products of a block of kGeneral; of kTiled where it has blocks, else 0; 0 in the others
+  // kGeneral, where sums wait in Y: columns of a block where the caller lends scratch memory for it; 0: none is used.
+  int lent_nc = 0;
+  int kc = 0;  // products of a block of kGeneral; of kTiled where it has blocks, else 0; 0 in the others
   // kDots: sums of `lanes` products side by side for each element of the tile; kRows: rows of B; 0 in the others.
   int kr = 0;
   bool sums_in_y = false;  // kGeneral: sums wait for the next K block in Y, so that B is packed once, not on the stack
@@ -54,6 +56,8 @@ constexpr int kMostTiledRows = 4096;
 // The general family keeps its packed blocks and accumulators on the stack of the calling thread. Small enough for the
 // 128 KiB thread stacks of musl together with the caller's frames.
 constexpr int kStackBudgetBytes = 112 * 1024;
+// What a block of kGeneral may have of scratch memory that a caller lends.
+constexpr int kMostScratchBytes = 4 * 1024 * 1024;
 // What the sums of kRows may have of it: they are to stay in the L1 cache.
 constexpr int kRowSumsBytes = 16 * 1024;
 // Whether the tile fits the target's registers and vectors, and the blocks the stack budget of the general family.

@@ -63,11 +63,13 @@ std::optional<int64_t> static_batch(const LoopForm& form) {
 
 void write_macros(const Artifact& artifact, const LoopForm& form, std::string& out) {
   const std::string& symbol = artifact.symbol;
+  const auto scratch = artifact.scratch_bytes > 0 ? std::optional(artifact.scratch_bytes) : std::nullopt;
   const std::pair<const char*, std::optional<int64_t>> macros[] = {{"M", form.m.static_value()},
                                                                    {"N", form.n.static_value()},
                                                                    {"K", form.k.static_value()},
                                                                    {"BATCH", static_batch(form)},
-                                                                   {"PACKED_B_BYTES", packed_b_bytes(artifact)}};
+                                                                   {"PACKED_B_BYTES", packed_b_bytes(artifact)},
+                                                                   {"SCRATCH_BYTES", scratch}};
   for (const auto& [suffix, value] : macros) {
     if (value) out += fmt::format("#define {}_{} {}\n", symbol, suffix, *value);
   }
@@ -131,6 +133,11 @@ void write_contract(const Bundle& bundle, size_t index, const std::vector<std::s
   }
   comment_line(out, "target:   " + artifact.target.to_string());
   comment_line(out, "schedule: " + artifact.schedule);
+  if (artifact.scratch_bytes > 0) {
+    comment_line(out, fmt::format("scratch:  {0}_SCRATCH_BYTES of gemmc_call's, if the caller lends them to {0}_call: "
+                                  "large products are then faster",
+                                  artifact.symbol));
+  }
   for (const ArtifactVariant& variant : artifact.variants) {
     comment_line(out, fmt::format("variant:  {}: {}", print_condition(variant.when, arguments.dims), variant.schedule));
   }

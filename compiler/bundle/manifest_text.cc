@@ -36,6 +36,7 @@ Json kernel_json(const Artifact& artifact) {
           {"dim_count", arguments.dims.size()},
           {"strides", arguments.strides},
           {"packed_b_bytes", packed_b_bytes(artifact).value_or(0)},
+          {"scratch_bytes", artifact.scratch_bytes},
           {"target", artifact.target.to_string()},
           {"schedule", artifact.schedule},
           {"variants", variants_json(artifact, canonical_dim_names(arguments.dims.size()))},

@@ -44,10 +44,11 @@ typedef struct gemmc_call {
   /* Packed operands; of a kernel that has a NAME_pack_b: packed[1] is what it wrote, and `b` is not read. Other entries
    * are reserved and must be zero. */
   const void* packed[3];
-  /* Reserved for later versions: scratch memory, a parallel-for. Must be zero. */
+  /* Memory that the kernel may write to during the call, and its size: at least what the kernel's manifest says, else
+   * it is not used. May be NULL and 0: large products are then slower, their values the same. */
   void* scratch;
   uint64_t scratch_bytes;
-  void* parallel_context;
+  void* parallel_context;      /* reserved for a parallel-for; must be zero */
   const void* const* epilogue; /* the operands of the epilogue's steps, in their order; may be NULL if none */
 } gemmc_call;
 
@@ -94,6 +95,10 @@ gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const gemmc_call* cal
 gemmc_kernel_entry gemmc_kernel_get_entry(const gemmc_kernel* kernel);
 /* NULL where the kernel reads B where it is. Valid while the kernel is not released. */
 gemmc_pack_entry gemmc_kernel_get_pack_b(const gemmc_kernel* kernel);
+/* The bytes of scratch memory that gemmc_call may lend to the kernel; 0: it uses none. Any address will do; threads
+ * that call at once need memory each. Where a call lends none, gemmc_kernel_call takes memory that it keeps for the
+ * calling thread until that ends: as much as the largest such kernel wanted, a few MiB at most. */
+size_t gemmc_kernel_scratch_bytes(const gemmc_kernel* kernel);
 /* The kernel's symbol, "gemmc_" and 16 hexadecimal digits. Valid while the kernel is not released. */
 const char* gemmc_kernel_symbol(const gemmc_kernel* kernel);
 /* How many run-time dimensions and strides a call must give, and the dimensions' names as the description has them, in

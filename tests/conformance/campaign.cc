@@ -84,7 +84,7 @@ void Campaign::run_family(const Instance& instance, const MakeInstance& make, co
       result.failure = "the same kernel and values gave other bits where the operands lay elsewhere";
     }
     first_hash = hash;
-    check_stack(schedule.family, result);
+    check_stack(promised_stack(artifact), result);
     count_run(key, result.is_right());
     if (!result.is_right()) {
       return fail(instance, fmt::format("JIT; {}", placement.text()), result.failure, artifact.schedule);

@@ -309,6 +309,7 @@ void KernelRun::note_fault(RunResult& result) const {
   locate("packed B", packed_b_);
   locate("C", c_);
   locate("Y", y_);
+  locate("scratch", scratch_);
   for (size_t i = 0; i < epilogue_.size(); ++i) locate(fmt::format("E{}", i), epilogue_[i]);
 }
 
@@ -362,6 +363,11 @@ RunResult KernelRun::run(const KernelEntries& kernel, const Instance& instance, 
     operands.packed[1] = pack_b(kernel.pack_b, b, placement, result);
     operands.b = nullptr;
   }
+  if (kernel.scratch_bytes > 0) {
+    const auto bytes = static_cast<size_t>(kernel.scratch_bytes);
+    operands.scratch = scratch_.place(bytes, placement.side, kFill, static_cast<size_t>(placement.offset_bytes));
+    operands.scratch_bytes = bytes;
+  }
   if (result.is_right()) call(kernel.call, instance, operands, result);
   const FloatState after;
   for (GuardedBuffer* buffer : {&a_, &b_, &packed_b_, &c_}) buffer->set_writable(true);
@@ -371,6 +377,8 @@ RunResult KernelRun::run(const KernelEntries& kernel, const Instance& instance, 
   result.y = gather(y, instance.y_shape, instance.y_strides, element_bytes);
   if (!(before == after)) {
     result.failure = "the kernel changed the floating-point state";
+  } else if (kernel.scratch_bytes > 0 && !scratch_.surroundings_are_intact()) {
+    result.failure = "the kernel wrote outside of its scratch memory";
   } else if (!y_.surroundings_are_intact() || !gaps_are_intact(y, instance, element_bytes)) {
     result.failure = "the kernel wrote outside of Y";
   } else {

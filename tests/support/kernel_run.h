@@ -53,9 +53,10 @@ struct RunResult {
 // The buffers of one thread's runs.
 class KernelRun {
  public:
-  // Fills Y and the stack below the call with 0xFF bytes (NaN, -1), calls, and looks at: the returned status, faults,
-  // bytes outside of Y, the floating-point state, then `check`.
-  // Before that, packs B for a kernel that wants it, into a buffer that is placed as the operands are.
+  // Lends scratch memory to a kernel that wants it; kernels of a KernelLibrary say of none, so run without.
+  // Fills Y, scratch memory and the stack below the call with 0xFF bytes (NaN, -1), calls, and looks at: the returned
+  // status, faults, bytes outside of Y, the floating-point state, then `check`. Before that, packs B for a kernel that
+  // wants it, into a buffer that is placed as the operands are.
   RunResult run(const KernelEntries& kernel, const Instance& instance, const Placement& placement, const Check& check);
 
  private:
@@ -65,7 +66,7 @@ class KernelRun {
   const void* pack_b(gemmc_pack_entry pack, const void* b, const Placement& placement, RunResult& result);
   void note_fault(RunResult& result) const;
 
-  GuardedBuffer a_, b_, packed_b_, c_, y_;
+  GuardedBuffer a_, b_, packed_b_, c_, y_, scratch_;
   std::deque<GuardedBuffer> epilogue_;
 };
 

@@ -433,6 +433,9 @@ Schedule random_schedule(const Problem& problem, const Target& target, Random& r
       schedule.nc = schedule.nr * static_cast<int>(random.between(1, 6));
       schedule.kc = static_cast<int>(random.between(1, 70));
       schedule.sums_in_y = random.one_in(2);
+      if (schedule.sums_in_y && random.one_in(2)) {
+        schedule.lent_nc = schedule.nc + schedule.nr * static_cast<int>(random.between(1, 6));
+      }
     }
     if (validate(schedule, problem.dtype, target).is_ok() && !refuse_schedule(schedule, canonical_problem, target)) {
       return schedule;

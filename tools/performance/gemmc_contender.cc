@@ -15,8 +15,14 @@ class LoadedKernel {
  public:
   LoadedKernel(std::shared_ptr<const Kernel> kernel, const Operands& operands)
       : kernel_(std::move(kernel)), operands_(operands) {}
-  // Environment: no memory for the packed B.
-  Status pack_b() {
+  // Environment: no memory for the packed B or for scratch.
+  Status prepare_memory() {
+    if (const int64_t bytes = kernel_->entries().scratch_bytes; bytes > 0) {
+      Expected<AlignedMemory> memory = allocate_aligned(static_cast<size_t>(bytes));
+      if (!memory) return memory.status();
+      scratch_ = *std::move(memory);
+    }
+
     const gemmc_pack_entry pack = kernel_->entries().pack_b;
     if (pack == nullptr) return Status::ok();
     Expected<AlignedMemory> memory = allocate_aligned(static_cast<size_t>(pack(operands_.b, nullptr)));
@@ -27,19 +33,21 @@ class LoadedKernel {
   }
   const Kernel& kernel() const { return *kernel_; }
   const Operands& operands() const { return operands_; }
+  // Null where it wants none.
+  void* scratch() const { return scratch_.get(); }
   // Null where B is read where it is.
   const void* packed_b() const { return packed_b_.get(); }
 
  private:
   std::shared_ptr<const Kernel> kernel_;
   Operands operands_;
-  AlignedMemory packed_b_;
+  AlignedMemory packed_b_, scratch_;
 };
 
-// Static sizes: the typed entry takes nothing but the three pointers.
-class StaticContender : public Contender {
+// Static sizes without scratch memory: the typed entry takes nothing but the three pointers.
+class TypedContender : public Contender {
  public:
-  explicit StaticContender(LoadedKernel loaded) : loaded_(std::move(loaded)) {}
+  explicit TypedContender(LoadedKernel loaded) : loaded_(std::move(loaded)) {}
   void run(int64_t calls) override {
     using Entry = int32_t (*)(const void* a, const void* b, void* y);
     const Entry entry = reinterpret_cast<Entry>(loaded_.kernel().typed_entry());
@@ -52,9 +60,9 @@ class StaticContender : public Contender {
   LoadedKernel loaded_;
 };
 
-class RuntimeContender : public Contender {
+class UniformContender : public Contender {
  public:
-  RuntimeContender(LoadedKernel loaded, const std::vector<std::string>& dim_names, const Product& product)
+  UniformContender(LoadedKernel loaded, const std::vector<std::string>& dim_names, const Product& product)
       : loaded_(std::move(loaded)) {
     for (size_t i = 0; i < dim_names.size() && i < dims_.size(); ++i) {
       const std::string& name = dim_names[i];
@@ -65,6 +73,9 @@ class RuntimeContender : public Contender {
     call_.b = loaded_.operands().b;
     call_.y = loaded_.operands().y;
     call_.dims = dims_.data();
+    call_.packed[1] = loaded_.packed_b();
+    call_.scratch = loaded_.scratch();
+    if (call_.scratch != nullptr) call_.scratch_bytes = static_cast<uint64_t>(loaded_.kernel().entries().scratch_bytes);
   }
   void run(int64_t calls) override {
     const gemmc_kernel_entry entry = loaded_.kernel().entry();
@@ -95,11 +106,11 @@ Expected<GemmcKernel> prepare_gemmc(Session& session, DType dtype, const Product
   kernel.schedule = result->kernel->artifact().schedule;
   kernel.compile_ns = compile_ns;
   LoadedKernel loaded(std::move(result->kernel), operands);
-  if (request.sizes == Sizes::kStatic) {
-    GEMMC_RETURN_IF_ERROR(loaded.pack_b());
-    kernel.contender = std::make_unique<StaticContender>(std::move(loaded));
+  GEMMC_RETURN_IF_ERROR(loaded.prepare_memory());
+  if (request.sizes == Sizes::kStatic && loaded.scratch() == nullptr) {
+    kernel.contender = std::make_unique<TypedContender>(std::move(loaded));
   } else {
-    kernel.contender = std::make_unique<RuntimeContender>(std::move(loaded), result->dim_names, product);
+    kernel.contender = std::make_unique<UniformContender>(std::move(loaded), result->dim_names, product);
   }
   return kernel;
 }

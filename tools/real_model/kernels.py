@@ -66,7 +66,8 @@ class BoundCall:
         c = operands.c if kernel.c is None else kernel.c
         held = kernel.epilogue or [None] * len(operands.epilogue)
         epilogue = [given if own is None else own for given, own in zip(operands.epilogue, held, strict=True)]
-        self._arrays = (operands, b, packed_b, c, epilogue)
+        scratch = aligned_bytes(kernel.scratch_bytes)
+        self._arrays = (operands, b, packed_b, c, epilogue, scratch)
         self._dims = (ctypes.c_int64 * max(1, len(dims)))(*dims)
         self._epilogue = (ctypes.c_void_p * max(1, len(epilogue)))(*(array.ctypes.data for array in epilogue))
         self._call = GemmcCall(
@@ -78,6 +79,8 @@ class BoundCall:
             dims=self._dims,
             epilogue=self._epilogue,
         )
+        if kernel.scratch_bytes > 0:
+            self._call.scratch, self._call.scratch_bytes = scratch.ctypes.data, scratch.nbytes
         if packed_b is not None:
             self._call.packed[1] = packed_b.ctypes.data
         self.pointer = ctypes.pointer(self._call)
@@ -134,6 +137,7 @@ class Kernel:
     c: np.ndarray | None = None
     epilogue: list[np.ndarray | None] = dataclasses.field(default_factory=list)
     epilogue_tensors: list[str] = dataclasses.field(default_factory=list)  # of the model
+    scratch_bytes: int = 0  # that each call lends
 
     def packed(self, b: np.ndarray) -> np.ndarray:
         """B as this kernel wants it, and every other of the same N, K and panel width."""
@@ -167,21 +171,23 @@ class AheadOfTimeLibrary:
     def kernels(self) -> dict[str, Kernel]:
         """Node name -> the kernel that serves it."""
         found = {}
-        packs_b = {kernel["symbol"] for kernel in self.manifest["kernels"] if kernel["packed_b_bytes"] > 0}
+        kernels = {kernel["symbol"]: kernel for kernel in self.manifest["kernels"]}
         for node in self.manifest["nodes"]:
             symbol = node["symbol"]
+            packs_b, scratch_bytes = kernels[symbol]["packed_b_bytes"] > 0, kernels[symbol]["scratch_bytes"]
             if node["stride_count"] != 0:
                 raise ToolError(f"node '{node['name']}' has {node['stride_count']} run-time strides, expected none")
             try:
                 entry = ENTRY((symbol + "_call", self._library))
-                pack_b = PACK_ENTRY((symbol + "_pack_b", self._library)) if symbol in packs_b else None
+                pack_b = PACK_ENTRY((symbol + "_pack_b", self._library)) if packs_b else None
                 b, packed_b, c = (self.weights(node[operand]) for operand in ("b", "packed_b", "c"))
                 epilogue = [self.weights(operand["weights"]) for operand in node["epilogue"]]
                 tensors = [operand["tensor"] for operand in node["epilogue"]]
             except AttributeError as error:
                 raise ToolError(f"the library lacks a function that its manifest names: {error}") from None
+            operands = (b, packed_b, c, epilogue, tensors, scratch_bytes)
             found[node["name"]] = Kernel(
-                symbol, node["problem"], node["dims"], entry, pack_b, self._library, b, packed_b, c, epilogue, tensors
+                symbol, node["problem"], node["dims"], entry, pack_b, self._library, *operands
             )
         return found
 
@@ -210,6 +216,7 @@ class JitLibrary:
             ),
             "gemmc_kernel_get_entry": (ENTRY, [ctypes.c_void_p]),
             "gemmc_kernel_get_pack_b": (PACK_ENTRY, [ctypes.c_void_p]),
+            "gemmc_kernel_scratch_bytes": (ctypes.c_size_t, [ctypes.c_void_p]),
             "gemmc_kernel_symbol": (ctypes.c_char_p, [ctypes.c_void_p]),
             "gemmc_kernel_dim_count": (ctypes.c_size_t, [ctypes.c_void_p]),
             "gemmc_kernel_dim_name": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_size_t]),
@@ -234,4 +241,5 @@ class JitLibrary:
         ]
         symbol = library.gemmc_kernel_symbol(handle).decode()
         entry, pack_b = library.gemmc_kernel_get_entry(handle), library.gemmc_kernel_get_pack_b(handle)
-        return Kernel(symbol, description, names, entry, pack_b or None, library)
+        scratch_bytes = library.gemmc_kernel_scratch_bytes(handle)
+        return Kernel(symbol, description, names, entry, pack_b or None, library, scratch_bytes=scratch_bytes)

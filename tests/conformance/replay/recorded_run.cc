@@ -47,9 +47,10 @@ GivenOperand operand_from(const Json& json) {
 }
 
 Json to_json(const RecordedRun& run) {
-  Json json = {{"kind", run.kind},       {"symbol", run.symbol},       {"schedule", run.schedule},
-               {"problem", run.problem}, {"shapes", run.shapes},       {"seed", run.seed},
-               {"b_is_a", run.b_is_a},   {"offset", run.offset_bytes}, {"repeat", run.repeat}};
+  Json json = {{"kind", run.kind},           {"symbol", run.symbol},       {"schedule", run.schedule},
+               {"problem", run.problem},     {"shapes", run.shapes},       {"seed", run.seed},
+               {"b_is_a", run.b_is_a},       {"offset", run.offset_bytes}, {"repeat", run.repeat},
+               {"stack", run.promised_stack}};
   if (run.given) {
     json["a"] = to_json(run.given->a);
     json["b"] = to_json(run.given->b);
@@ -79,6 +80,7 @@ RecordedRun run_from(const Json& json) {
   json.at("b_is_a").get_to(run.b_is_a);
   json.at("offset").get_to(run.offset_bytes);
   json.at("repeat").get_to(run.repeat);
+  json.at("stack").get_to(run.promised_stack);
   if (json.contains("a")) {
     GivenOperands& given = run.given.emplace();
     given.a = operand_from(json.at("a"));

@@ -27,7 +27,8 @@ struct RecordedRun {
   std::optional<CaseExpectation> expect;  // as well as the oracle's
   bool b_is_a = false;                    // see Placement
   int offset_bytes = 0;
-  std::string repeat;  // the command that makes the run again
+  size_t promised_stack = 0;  // bytes
+  std::string repeat;         // the command that makes the run again
   // result_hash() of a result that was found right where the run was recorded: from this very kernel, which must give
   // it again, or from a kernel for another CPU.
   std::optional<uint64_t> right_result;

@@ -14,6 +14,7 @@
 #include "tests/support/aot_library.h"
 #include "tests/support/case_run.h"
 #include "tests/support/process.h"
+#include "tests/support/stack_promise.h"
 #include "tests/support/value_or_throw.h"
 
 namespace gemmc::testing {
@@ -88,6 +89,7 @@ void Recorder::add_families(RecordedRun run, const Instance& instance, const std
     if (!artifact) continue;
     EXPECT_EQ(artifact->target, target);
     run.symbol = artifact->symbol;
+    run.promised_stack = promised_stack(*artifact);
     run.has_misplaced_pextrw = has_misplaced_pextrw(artifact->object);
     artifacts_.emplace(artifact->symbol, *artifact);
     recording_.runs.push_back(run);

@@ -76,7 +76,7 @@ class Replay {
         result = kernel_run_.run(kernel, instance, farther, check);
         ++allowed_;
       }
-      check_stack(schedule.family, result);
+      check_stack(recorded.promised_stack, result);
       ++(result.is_right() ? count.right : count.wrong);
       if (!result.is_right() && ++reported_ <= kMostReports) {
         fmt::print("wrong: {}: {}\n{}, {}; {}\n{}\nrepeat: {}\n", recorded.kind, recorded.problem, recorded.symbol,

@@ -23,6 +23,7 @@ int c_api_from_c(void) {
   if (gemmc_kernel_dim_count(kernel) != 1 || gemmc_kernel_dim_name(kernel, 0)[0] != 'd') ++failures;
   if (gemmc_kernel_stride_count(kernel) != 0) ++failures;
   if (gemmc_kernel_epilogue_count(kernel) != 0) ++failures;
+  if (gemmc_kernel_scratch_bytes(kernel) != 0) ++failures;
   if (gemmc_kernel_get_pack_b(kernel) != NULL) ++failures;
   if (gemmc_kernel_note(kernel) == NULL) ++failures;
   if (gemmc_kernel_symbol(kernel)[0] != 'g') ++failures;

@@ -15,6 +15,8 @@ constexpr int64_t kFloat = sizeof(float);
 struct Places {
   int64_t a, b, c, y;
   std::vector<int64_t> epilogue = {};
+  int64_t scratch = 0;
+  uint64_t scratch_bytes = 0;
 };
 
 // The refusal, or "" where the call passes.
@@ -34,6 +36,8 @@ std::string refusal(const std::string& text, const Places& places, std::vector<i
   call.c = buffer + places.c;
   call.y = buffer + places.y;
   call.epilogue = epilogue.data();
+  if (places.scratch_bytes > 0) call.scratch = buffer + places.scratch;
+  call.scratch_bytes = places.scratch_bytes;
   return std::string(check_buffers(form, *loops, call, {kFloat, kFloat}).message());
 }
 
@@ -69,6 +73,23 @@ TEST(Overlap, OfTheEpilogueToo) {
   EXPECT_NE(refusal(problem, {100, 200, 0, 0, {300, 4}}).find("Y overlaps operand e1 of the epilogue"),
             std::string::npos);
   EXPECT_NE(refusal(problem, {100, 200, 0, 0, {0, 300}}).find("Y overlaps operand e0"), std::string::npos);
+}
+
+TEST(Overlap, OfScratchMemoryIsRefused) {
+  // A is 100..105, B 200..211, C 300..307, e0 400..407, Y 500..507.
+  const std::string problem = "gemm f32 m=2 n=4 k=3 c=mn epi=residual";
+  const auto with_scratch = [&](int64_t first, int64_t floats) {
+    Places places{100, 200, 300, 500, {400}};
+    places.scratch = first;
+    places.scratch_bytes = static_cast<uint64_t>(floats) * sizeof(float);
+    return refusal(problem, places);
+  };
+  EXPECT_EQ(with_scratch(108, 90), "") << "between A and B";
+  EXPECT_EQ(with_scratch(0, 101), "scratch overlaps A; allowed: memory of its own");
+  EXPECT_EQ(with_scratch(202, 4), "scratch overlaps B; allowed: memory of its own") << "inside";
+  EXPECT_EQ(with_scratch(307, 1), "scratch overlaps C; allowed: memory of its own");
+  EXPECT_EQ(with_scratch(380, 40), "scratch overlaps operand e0 of the epilogue; allowed: memory of its own");
+  EXPECT_EQ(with_scratch(0, 2000), "scratch overlaps Y; allowed: memory of its own");
 }
 
 TEST(Overlap, OperandsWithElementsAreNotNull) {

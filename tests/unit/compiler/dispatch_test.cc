@@ -50,8 +50,9 @@ class Entry {
 
   // The name of the function that a call with these dims runs; `given` is filled with the dims that it gets.
   std::string body(const Dims& dims, Dims& given) const {
-    const llvm::Function* entry = module_->getFunction("kernel");
-    const size_t first_dim = entry->arg_size() - dims.size();
+    const llvm::Function* with_scratch = module_->getFunction("kernel.with_scratch");
+    const llvm::Function* entry = with_scratch != nullptr ? with_scratch : module_->getFunction("kernel");
+    const size_t first_dim = entry->arg_size() - dims.size() - (with_scratch != nullptr ? 1 : 0);
     std::map<const llvm::Value*, int64_t> known;
     for (size_t i = 0; i < dims.size(); ++i) known[entry->getArg(static_cast<unsigned>(first_dim + i))] = dims[i];
     const auto value = [&](const llvm::Value* of) {

@@ -53,6 +53,24 @@ TEST(Blocking, OnlyPiecesThatSomeBlockHas) {
   for (const auto& [text, pieces] : kRows) EXPECT_EQ(column_pieces(form(text), schedule), pieces) << text;
 }
 
+TEST(Blocking, PiecesOfLentBlocksToo) {
+  const Schedule schedule = *parse_schedule("general mr=6 nr=16 lanes=8 mc=6 nc=32 kc=64 lent_nc=48 sums=y");
+  const std::pair<const char*, ColumnPieces> kRows[] = {
+      {"gemm f32 m=?m n=96 k=64", {.panels = true, .vectors = false, .rest = false}},
+      {"gemm f32 m=?m n=72 k=64", {.panels = true, .vectors = true, .rest = false}},
+      {"gemm f32 m=?m n=100 k=64", {.panels = true, .vectors = false, .rest = true}},
+  };
+  for (const auto& [text, pieces] : kRows) EXPECT_EQ(column_pieces(form(text), schedule), pieces) << text;
+}
+
+TEST(Blocking, ScratchHoldsALentBlockAtAnyAddress) {
+  const Schedule none = *parse_schedule("general mr=6 nr=16 lanes=8 mc=6 nc=32 kc=64 sums=y");
+  const Schedule lent = *parse_schedule("general mr=6 nr=16 lanes=8 mc=6 nc=32 kc=64 lent_nc=48 sums=y");
+  EXPECT_EQ(scratch_bytes(none, DType::kFloat32), 0);
+  EXPECT_EQ(scratch_bytes(lent, DType::kFloat32), 64 * 48 * 4 + 64);
+  EXPECT_EQ(scratch_bytes(lent, DType::kFloat64), 64 * 48 * 8 + 64);
+}
+
 TEST(Blocking, SumsWaitInAYThatNothingReadAtTheEndCanBe) {
   const std::pair<const char*, bool> kRows[] = {
       {"gemm f32 m=?m n=?n k=?k", true},

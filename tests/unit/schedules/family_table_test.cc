@@ -203,9 +203,27 @@ TEST(FamilyTable, ManyRowsOfALargeBArePacked) {
   for (const auto& [text, family] : kRows)
     EXPECT_EQ(choose_schedule(problem(text), target("x86-64-v3"))->family, family) << text;
   EXPECT_EQ(verdict(Family::kTiled, "gemm f32 m=512 n=321 k=32").demurral,
-            "many tiles of rows may walk through B unpacked, 41088 bytes over 40960: packing pays");
+            "many tiles of rows may walk through B unpacked, K=32, 41088 bytes: packing pays");
   EXPECT_EQ(verdict(Family::kTiled, "gemm f32 m=512 n=65 k=321").demurral,
-            "many tiles of rows may walk through B unpacked, K=321 over 320: packing pays");
+            "many tiles of rows may walk through B unpacked, K=321, 83460 bytes: packing pays");
+}
+
+TEST(FamilyTable, WideVectorsReadLargerBInPlace) {
+  const std::pair<const char*, Family> kRows[] = {
+      {"gemm f32 m=512 n=512 k=512", Family::kTiled},      // in the L2 cache
+      {"gemm f32 m=512 n=1024 k=256", Family::kGeneral},   // its rows want the same cache sets
+      {"gemm f32 m=960 n=960 k=960", Family::kGeneral},    // long in K
+      {"gemm f32 m=960 n=2000 k=400", Family::kGeneral},   // beyond the L2 cache
+      {"gemm f32 m=256 n=2000 k=2000", Family::kTiled},    // few rows
+      {"gemm f32 m=257 n=2000 k=2000", Family::kGeneral},  // more
+      {"gemm f32 m=48 n=2048 k=2048", Family::kTiled},     // few, of a B in pages
+      {"gemm f32 m=49 n=2048 k=2048", Family::kGeneral},
+      {"gemm f32 m=24 n=9 k=64", Family::kGeneral},  // padded to one vector
+      {"gemm f32 m=24 n=8 k=64", Family::kTiled},    // half of one
+      {"gemm f32 m=23 n=9 k=64", Family::kTiled},    // few rows
+  };
+  for (const auto& [text, family] : kRows)
+    EXPECT_EQ(choose_schedule(problem(text), target("x86-64-v4"))->family, family) << text;
 }
 
 TEST(FamilyTable, ARefusalNeedsNoDemurral) {

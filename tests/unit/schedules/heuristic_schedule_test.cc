@@ -53,13 +53,14 @@ TEST(HeuristicSchedule, BlocksOfAnUnpackedB) {
 
 TEST(HeuristicSchedule, BlocksOfTheGeneralFamilyFollowTheProduct) {
   const std::pair<const char*, const char*> kRows[] = {
-      {"gemm f32 m=?m n=?n k=?k", "general mr=6 nr=16 lanes=8 mc=1020 nc=64 kc=256 sums=y"},
+      {"gemm f32 m=?m n=?n k=?k", "general mr=6 nr=16 lanes=8 mc=1020 nc=64 kc=256 lent_nc=512 sums=y"},
       {"gemm f32 m=?m n=?n k=?k c=mn", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=512"},     // C may be Y
       {"gemm f32 m=?m n=?n k=32", "general mr=6 nr=16 lanes=8 mc=1020 nc=256 kc=32 sums=y"},  // as wide as useful
       {"gemm f32 m=?m n=32 k=?k", "general mr=6 nr=16 lanes=8 mc=1020 nc=32 kc=256 sums=y"},
-      {"gemm f32 m=200 n=200 k=512", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=512"},          // one block of K
-      {"gemm f32 m=200 n=200 k=513", "general mr=6 nr=16 lanes=8 mc=1020 nc=80 kc=176 sums=y"},  // three equal ones
-      {"gemm f32 m=?m n=20 k=32", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=32"},              // no wider than N
+      {"gemm f32 m=200 n=200 k=512", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=512"},  // one block of K
+      {"gemm f32 m=200 n=200 k=513",
+       "general mr=6 nr=16 lanes=8 mc=1020 nc=80 kc=176 lent_nc=208 sums=y"},        // three equal
+      {"gemm f32 m=?m n=20 k=32", "general mr=6 nr=16 lanes=8 mc=180 nc=32 kc=32"},  // no wider than N
       {"gemm f32 m=?m n=0 k=0", "general mr=6 nr=16 lanes=8 mc=180 nc=16 kc=8"},
       {"gemm f32 m=7 n=?n k=32", "general mr=4 nr=16 lanes=8 mc=1024 nc=256 kc=32 sums=y"},  // strips of 4 and 3 rows
       {"gemm bf16 m=?m n=?n k=?k", "general mr=6 nr=16 lanes=8 mc=66 nc=32 kc=256"},  // beside converted rows of A
@@ -67,6 +68,27 @@ TEST(HeuristicSchedule, BlocksOfTheGeneralFamilyFollowTheProduct) {
   for (const auto& [text, schedule] : kRows) {
     const Schedule sized = heuristic_schedule(Family::kGeneral, problem(text), target("x86-64-v3"));
     EXPECT_EQ(print_schedule(sized), schedule) << text;
+  }
+}
+
+// With 512-bit vectors there is a choice of tiles, and B is read in place from the L2 cache.
+TEST(HeuristicSchedule, WideVectorsLeaveNoNarrowTile) {
+  const std::tuple<const char*, Family, const char*> kRows[] = {
+      {"gemm f32 m=64 n=64 k=64", Family::kTiled, "tiled mr=6 nr=64 lanes=16 mc=1020"},    // 4 vectors
+      {"gemm f32 m=64 n=96 k=64", Family::kTiled, "tiled mr=8 nr=48 lanes=16 mc=1024"},    // 3 + 3
+      {"gemm f32 m=100 n=100 k=100", Family::kTiled, "tiled mr=6 nr=64 lanes=16 mc=654"},  // 4 + 3, the last overlaps
+      {"gemm f32 m=512 n=512 k=512", Family::kTiled, "tiled mr=8 nr=48 lanes=16 mc=128"},
+      {"gemm f32 m=16 n=1000 k=2048", Family::kTiled, "tiled mr=8 nr=48 lanes=16 mc=256 kc=256"},
+      {"gemm f32 m=?m n=2048 k=2048", Family::kGeneral,
+       "general mr=6 nr=64 lanes=16 mc=1020 nc=64 kc=256 lent_nc=512 sums=y"},
+      {"gemm f32 m=?m n=960 k=2048", Family::kGeneral,
+       "general mr=8 nr=48 lanes=16 mc=1024 nc=48 kc=304 lent_nc=384 sums=y"},
+      {"gemm f32 m=64 n=10 k=128", Family::kGeneral, "general mr=11 nr=16 lanes=16 mc=176 nc=16 kc=128"},  // high
+      {"gemm f32 m=?m n=?n k=2048", Family::kGeneral,
+       "general mr=8 nr=48 lanes=16 mc=1024 nc=48 kc=304 lent_nc=384 sums=y"},
+  };
+  for (const auto& [text, family, schedule] : kRows) {
+    EXPECT_EQ(print_schedule(heuristic_schedule(family, problem(text), target("x86-64-v4"))), schedule) << text;
   }
 }
 

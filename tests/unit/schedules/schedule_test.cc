@@ -33,6 +33,10 @@ TEST(Schedule, PrintsAndParses) {
   in_y.sums_in_y = true;
   EXPECT_EQ(print_schedule(in_y), "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 sums=y");
   EXPECT_EQ(parsed("general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 sums=y"), in_y);
+  Schedule lent = in_y;
+  lent.lent_nc = 128;
+  EXPECT_EQ(print_schedule(lent), "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 lent_nc=128 sums=y");
+  EXPECT_EQ(parsed("general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 lent_nc=128 sums=y"), lent);
   const Schedule dots{.family = Family::kDots, .mr = 3, .nr = 4, .lanes = 8, .mc = 96, .kr = 2};
   EXPECT_EQ(print_schedule(dots), "dots mr=3 nr=4 lanes=8 mc=96 kr=2");
   const Schedule rows{.family = Family::kRows, .mr = 1, .nr = 16, .lanes = 8, .mc = 8, .nc = 1024, .kr = 8};
@@ -118,6 +122,8 @@ TEST(Schedule, ValidationRefuses) {
   };
   const Schedule tiled{.family = Family::kTiled, .mr = 6, .nr = 16, .lanes = 8, .mc = 96};
   const Schedule general{.family = Family::kGeneral, .mr = 6, .nr = 16, .lanes = 8, .mc = 72, .nc = 64, .kc = 64};
+  Schedule in_y = general;
+  in_y.sums_in_y = true;
   const Schedule dots{.family = Family::kDots, .mr = 3, .nr = 4, .lanes = 8, .mc = 96, .kr = 1};
   const Schedule rows{.family = Family::kRows, .mr = 2, .nr = 8, .lanes = 8, .mc = 4, .nc = 64, .kr = 4};
   const auto with = [](Schedule schedule, int Schedule::*field, int value) {
@@ -159,6 +165,11 @@ TEST(Schedule, ValidationRefuses) {
        "a block of 2147483647; allowed: blocks that fit the stack"},
       {with(general, &Schedule::mc, kMaxInt / 6 * 6), DType::kFloat32, "a block of"},
       {with(general, &Schedule::kc, 4096), DType::kFloat32, "blocks of bytes"},
+      {with(general, &Schedule::lent_nc, 128), DType::kFloat32, "lent_nc 128; allowed: only with sums=y"},
+      {with(in_y, &Schedule::lent_nc, 64), DType::kFloat32, "lent_nc 64; allowed: a multiple of nr 16 above nc 64"},
+      {with(in_y, &Schedule::lent_nc, 120), DType::kFloat32, "lent_nc 120; allowed: a multiple of nr 16"},
+      {with(in_y, &Schedule::lent_nc, 16400), DType::kFloat32, "a lent block of bytes 4198400; allowed: up to 4194304"},
+      {with(in_y, &Schedule::lent_nc, kMaxInt / 16 * 16), DType::kFloat32, "a lent block of bytes 549755809792"},
   };
   for (const Row& row : kRows) {
     const Status status = validate(row.schedule, row.dtype, target("x86-64-v3"));

@@ -21,6 +21,7 @@
 #include "core/resolved_loops.h"
 #include "core/text.h"
 #include "gemmc/gemmc.h"
+#include "runtime/parallel.h"
 
 #define GEMMC_EXPORT __attribute__((visibility("default")))
 
@@ -107,8 +108,12 @@ Status check_fields(const gemmc_kernel& kernel, const gemmc_call& call) {
   }
   const bool has_packed =
       call.packed[0] != nullptr || (!packs_b && call.packed[1] != nullptr) || call.packed[2] != nullptr;
-  if (has_packed || call.parallel_context != nullptr) {
-    return Status::invalid("packed or parallel_context is set; allowed: zero, they are reserved");
+  if (has_packed) return Status::invalid("packed is set; allowed: zero, it is reserved");
+  if (call.parallel != nullptr &&
+      (call.parallel->size_bytes < sizeof(gemmc_parallel) || call.parallel->run == nullptr)) {
+    return Status::invalid("parallel has size_bytes " + std::to_string(call.parallel->size_bytes) + " and " +
+                           (call.parallel->run == nullptr ? "no" : "a") +
+                           " run; allowed: sizeof(gemmc_parallel), and a function");
   }
   constexpr uint64_t kMostBytes = std::numeric_limits<int64_t>::max();
   if ((call.scratch == nullptr) != (call.scratch_bytes == 0) || call.scratch_bytes > kMostBytes) {
@@ -187,7 +192,8 @@ GEMMC_EXPORT gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const ge
     GEMMC_RETURN_IF_ERROR(
         gemmc::check_buffers(kernel->form, *loops, *call, kernel->element_bytes, kernel->packed_b_bytes));
     gemmc_call with_scratch = {};
-    const int64_t scratch_bytes = kernel->kernel->entries().scratch_bytes;
+    const int64_t threads = call->parallel == nullptr ? 1 : std::max(call->parallel->threads, 1);
+    const int64_t scratch_bytes = kernel->kernel->entries().scratch_bytes * threads;
     if (scratch_bytes > 0 && call->scratch == nullptr) {
       const size_t known_bytes = std::min<size_t>(call->size_bytes, sizeof with_scratch);
       std::memcpy(&with_scratch, call, known_bytes);
@@ -198,6 +204,21 @@ GEMMC_EXPORT gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const ge
     if (kernel->kernel->entry()(call) == GEMMC_OK) return Status::ok();
     return Status::internal("the kernel refuses a call that has passed every check");
   });
+}
+
+GEMMC_EXPORT gemmc_status gemmc_parallel_create(int32_t threads, const gemmc_parallel** parallel) {
+  return guarded([&] {
+    if (parallel == nullptr) return Status::invalid("parallel is NULL; allowed: a place for the threads");
+    *parallel = nullptr;
+    Expected<std::unique_ptr<gemmc::TbbParallel>> created = gemmc::TbbParallel::create(threads);
+    if (!created) return created.status();
+    *parallel = &(*created).release()->hook();
+    return Status::ok();
+  });
+}
+
+GEMMC_EXPORT void gemmc_parallel_free(const gemmc_parallel* parallel) {
+  if (parallel != nullptr) delete gemmc::TbbParallel::of(*parallel);
 }
 
 GEMMC_EXPORT gemmc_kernel_entry gemmc_kernel_get_entry(const gemmc_kernel* kernel) {

@@ -19,7 +19,7 @@ using llvm::Value;
 class ItemLoops {
  public:
   ItemLoops(llvm::Module& module, llvm::IRBuilder<>& builder, const KernelBody& body, const ItemSizes& sizes,
-            Value* lent)
+            Value* lent, const PartValues& part)
       : module_(module),
         builder_(builder),
         buffers_(module, builder),
@@ -30,7 +30,8 @@ class ItemLoops {
         m_(sizes.m),
         n_(sizes.n),
         k_(sizes.k),
-        lent_(lent) {}
+        lent_(lent),
+        part_(part) {}
 
   void emit_tile_columns(const ItemOperands& item) {
     const int64_t last = last_k_block(form_, schedule_);
@@ -68,8 +69,11 @@ class ItemLoops {
     // The first product of the last K block. kc shrinks only where strides are long.
     blocks.last_k0 =
         builder_.CreateMul(builder_.CreateUDiv(builder_.CreateSub(k_, non_zero(k_)), blocks.kc), blocks.kc);
-    emit_loop(builder_, n_, blocks.nc, [&](Value* n0) {
-      s.sums_in_y ? emit_columns_with_sums_in_y(item, blocks, n0) : emit_columns(item, blocks, n0);
+    blocks.rows = {i64(0), m_};
+    blocks.columns = {i64(0), n_};
+    if (part_.parts != nullptr) split_blocks(blocks);
+    emit_loop_over(blocks.columns, blocks.nc, [&](At n) {
+      s.sums_in_y ? emit_columns_with_sums_in_y(item, blocks, n) : emit_columns(item, blocks, n);
     });
   }
 
@@ -80,6 +84,41 @@ class ItemLoops {
   }
 
   using At = std::pair<Value*, Value*>;  // where a block begins and its extent
+
+  struct Blocks {
+    At rows = {}, columns = {};  // what is computed of the item
+    Value *mc, *nc, *kc;
+    Value *packed = nullptr, *converted = nullptr, *sums = nullptr;  // memory, where it is needed
+    Value* last_k0 = nullptr;
+  };
+
+  At share(Value* units) {
+    const Share own = share_of(builder_, units, part_);
+    return {own.begin, own.count};
+  }
+
+  // The part's share of an extent, in whole tiles.
+  At share_of_extent(Value* extent, int tile) {
+    const At units = share(tiles(extent, tile));
+    Value* begin = builder_.CreateMul(units.first, i64(tile));
+    return block_at({begin, builder_.CreateSub(extent, begin)}, i64(0), builder_.CreateMul(units.second, i64(tile)));
+  }
+
+  // By columns where there are panels enough, because B is then packed once in all; else by rows.
+  void split_blocks(Blocks& blocks) {
+    Value* is_by_columns = builder_.CreateICmpUGE(tiles(n_, schedule_.nr), part_.parts);
+    const auto choose = [&](const At& columns, const At& rows) {
+      return At{builder_.CreateSelect(is_by_columns, columns.first, rows.first),
+                builder_.CreateSelect(is_by_columns, columns.second, rows.second)};
+    };
+    blocks.columns = choose(share_of_extent(n_, schedule_.nr), blocks.columns);
+    blocks.rows = choose(blocks.rows, share_of_extent(m_, schedule_.mr));
+  }
+
+  // Calls body for each block of the range.
+  void emit_loop_over(const At& range, Value* block, const std::function<void(At)>& body) {
+    emit_loop(builder_, range.second, block, [&](Value* from) { body(block_at(range, from, block)); });
+  }
 
   // Which of the K blocks of register tiles.
   enum class Part { kAll, kCarried, kLast };
@@ -92,26 +131,37 @@ class ItemLoops {
     Value* tallest_tiles = builder_.CreateSub(m_, builder_.CreateMul(all_tiles, lower));
     Value* lower_tiles = builder_.CreateSub(all_tiles, tallest_tiles);
     Value* first_row = i64(0);
+    Value* first_tile = i64(0);
+    const At own = part_.parts != nullptr ? share(all_tiles) : At{i64(0), all_tiles};
     for (int height : tile_heights(form_.m, schedule_)) {
       Value* is_tallest = builder_.CreateICmpEQ(tallest, i64(height));
       Value* is_lower = builder_.CreateICmpEQ(lower, i64(height));
       Value* count =
           builder_.CreateSelect(is_tallest, tallest_tiles, builder_.CreateSelect(is_lower, lower_tiles, i64(0)));
-      Value* block = i64(schedule_.mc / schedule_.mr);
-      emit_loop(builder_, count, block, [&](Value* tile) {
-        Value* row = builder_.CreateAdd(first_row, builder_.CreateMul(tile, i64(height)));
-        emit_tile_column(item, height, row, block_extent(count, tile, block), k, part);
+      // Those of this height that are this part's.
+      const At range = part_.parts == nullptr ? At{i64(0), count} : intersect({first_tile, count}, own);
+      emit_loop_over(range, i64(schedule_.mc / schedule_.mr), [&](At tile) {
+        Value* row = builder_.CreateAdd(first_row, builder_.CreateMul(tile.first, i64(height)));
+        emit_tile_column(item, height, row, tile.second, k, part);
       });
       first_row = builder_.CreateAdd(first_row, builder_.CreateMul(count, i64(height)));
+      first_tile = builder_.CreateAdd(first_tile, count);
     }
   }
 
-  struct Blocks {
-    Value *mc, *nc, *kc;
-    Value *packed = nullptr, *converted = nullptr, *sums = nullptr;  // memory, where it is needed
-    Value* last_k0 = nullptr;
-  };
-  At block_at(Value* total, Value* start, Value* block) { return {start, block_extent(total, start, block)}; }
+  // What of `range` lies in `own`, counted from the range's begin; its extent may be negative where nothing does.
+  At intersect(const At& range, const At& own) {
+    Value* own_begin = builder_.CreateSub(own.first, range.first);
+    Value* own_end = builder_.CreateAdd(own_begin, own.second);
+    Value* begin = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, own_begin, i64(0));
+    Value* end = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, own_end, range.second);
+    return {begin, builder_.CreateSub(end, begin)};
+  }
+
+  // The block that lies `from` elements behind the range's begin.
+  At block_at(const At& range, Value* from, Value* block) {
+    return {builder_.CreateAdd(range.first, from), block_extent(range.second, from, block)};
+  }
 
   Value* buffer_at(const MatrixValues& matrix, At rows, At cols) {
     Value* offset =
@@ -144,12 +194,11 @@ class ItemLoops {
   }
 
   // One block of columns. B is packed once for each K block, and all rows pass by it.
-  void emit_columns_with_sums_in_y(const ItemOperands& item, const Blocks& blocks, Value* n0) {
-    const At n = block_at(n_, n0, blocks.nc);
+  void emit_columns_with_sums_in_y(const ItemOperands& item, const Blocks& blocks, At n) {
     const auto for_rows = [&](At k, const std::function<void(Value * packed, At m)>& body) {
       Value* packed = packed_buffer(blocks, n, k);
       call("pack_b", {buffer_at(item.b, k, n), packed});
-      emit_loop(builder_, m_, blocks.mc, [&](Value* m0) { body(packed, block_at(m_, m0, blocks.mc)); });
+      emit_loop_over(blocks.rows, blocks.mc, [&](At m) { body(packed, m); });
     };
     if (may_need_many_blocks(form_, schedule_)) {
       emit_loop(builder_, blocks.last_k0, blocks.kc, [&](Value* k0) {
@@ -169,11 +218,9 @@ class ItemLoops {
 
   // One block of columns. The sums of some rows wait on the stack, so that B is packed again for each block of rows
   // unless there is one K block.
-  void emit_columns(const ItemOperands& item, const Blocks& blocks, Value* n0) {
+  void emit_columns(const ItemOperands& item, const Blocks& blocks, At n) {
     const Schedule& s = schedule_;
-    const At n = block_at(n_, n0, blocks.nc);
-    emit_loop(builder_, m_, blocks.mc, [&](Value* m0) {
-      const At m = block_at(m_, m0, blocks.mc);
+    emit_loop_over(blocks.rows, blocks.mc, [&](At m) {
       Value* sums = buffers_.make(blocks.sums, {{i64(s.nr), i64(1)},
                                                 {i64(s.mr), i64(s.nr)},
                                                 {tiles(n.second, s.nr), i64(int64_t{s.nr} * s.mr)},
@@ -189,7 +236,7 @@ class ItemLoops {
       const At last = {blocks.last_k0, builder_.CreateSub(k_, blocks.last_k0)};
       Value* packed = packed_buffer(blocks, n, last);
       Value* has_one_block = builder_.CreateICmpEQ(blocks.last_k0, i64(0));
-      emit_if_not(builder_.CreateAnd(has_one_block, builder_.CreateICmpNE(m0, i64(0))), [&] {
+      emit_if_not(builder_.CreateAnd(has_one_block, builder_.CreateICmpNE(m.first, blocks.rows.first)), [&] {
         call("pack_b", {buffer_at(item.b, last, n), packed});
       });
       finish(item, a_buffer(item, blocks, m, last), packed, sums, m, n, last);
@@ -278,6 +325,7 @@ class ItemLoops {
   const Schedule& schedule_;
   Value *const m_, *const n_, *const k_;
   Value* const lent_;
+  const PartValues part_;
 };
 
 }  // namespace
@@ -288,9 +336,19 @@ Value* advance(llvm::IRBuilder<>& builder, Value* base, Value* elements, int64_t
 }
 
 void emit_item(llvm::Module& module, llvm::IRBuilder<>& builder, const KernelBody& body, const ItemSizes& sizes,
-               const ItemOperands& item, Value* lent) {
-  ItemLoops loops(module, builder, body, sizes, lent);
+               const ItemOperands& item, Value* lent, const PartValues& part) {
+  ItemLoops loops(module, builder, body, sizes, lent, part);
   body.schedule.family == Family::kGeneral ? loops.emit_general_blocks(item) : loops.emit_tile_columns(item);
+}
+
+Value* most_parts(llvm::IRBuilder<>& builder, const Schedule& schedule, const ItemSizes& sizes) {
+  const auto tiles = [&](Value* extent, int tile) {
+    const auto constant = [&](int value) { return builder.getInt64(static_cast<uint64_t>(value)); };
+    return builder.CreateUDiv(builder.CreateAdd(extent, constant(tile - 1)), constant(tile));
+  };
+  Value* strips = tiles(sizes.m, schedule.mr);
+  if (schedule.family != Family::kGeneral) return strips;
+  return builder.CreateBinaryIntrinsic(llvm::Intrinsic::umax, strips, tiles(sizes.n, schedule.nr));
 }
 
 }  // namespace gemmc

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/kernel_body.h"
+#include "compiler/parts.h"
 
 namespace gemmc {
 
@@ -34,8 +35,12 @@ struct ItemSizes {
 };
 
 // Emits the product of one item where `builder` stands. M and N are not 0. `module` holds the body's pipelines. `lent`:
-// scratch memory of scratch_bytes(schedule), or null at run time; read where the schedule wants some.
+// scratch memory of scratch_bytes(schedule), or null at run time; read where the schedule wants some. Parts end between
+// panels of columns or between tiles of rows; each element belongs to one part, and is the same whatever their number.
 void emit_item(llvm::Module& module, llvm::IRBuilder<>& builder, const KernelBody& body, const ItemSizes& sizes,
-               const ItemOperands& item, llvm::Value* lent);
+               const ItemOperands& item, llvm::Value* lent, const PartValues& part);
+
+// How many parts an item has at most that are not empty: for a body's own sizes.
+llvm::Value* most_parts(llvm::IRBuilder<>& builder, const Schedule& schedule, const ItemSizes& sizes);
 
 }  // namespace gemmc

@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 #include <llvm/IR/IRBuilder.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
-#include "compiler/call_size.h"
 #include "compiler/dispatch.h"
+#include "compiler/entries.h"
 #include "compiler/ir_loops.h"
 #include "compiler/item_loops.h"
 #include "compiler/pack_entry.h"
+#include "compiler/parts.h"
 #include "gemmc/gemmc.h"
 
 namespace gemmc {
@@ -23,10 +23,9 @@ using llvm::Value;
 
 class ThunkBuilder {
  public:
-  // `takes_scratch`: its last parameter is scratch memory, or null.
-  ThunkBuilder(llvm::Module& module, const KernelBody& body, bool takes_scratch)
+  ThunkBuilder(llvm::Module& module, const KernelBody& body, const ExtraArguments& extra)
       : module_(module),
-        takes_scratch_(takes_scratch),
+        extra_(extra),
         body_(body),
         problem_(body.problem),
         form_(body.form),
@@ -37,7 +36,8 @@ class ThunkBuilder {
   llvm::Function* add_typed_function(const std::string& symbol) {
     std::vector<llvm::Type*> types(y_argument() + 1, builder_.getPtrTy());
     types.insert(types.end(), form_.dim_count + form_.stride_count, builder_.getInt64Ty());
-    if (takes_scratch_) types.push_back(builder_.getPtrTy());
+    if (extra_.has_scratch) types.push_back(builder_.getPtrTy());
+    if (extra_.has_parts) types.insert(types.end(), 2, builder_.getInt64Ty());
     typed_ = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), types, false),
                                     llvm::Function::ExternalLinkage, symbol, module_);
     // A and B are only read and never overlap Y. C and a full operand of the epilogue may be Y, so nothing is said of
@@ -70,76 +70,50 @@ class ThunkBuilder {
     for (const BatchValues& axis : batch)
       is_empty = builder_.CreateOr(is_empty, builder_.CreateICmpEQ(axis.extent, i64(0)));
     leave_if(is_empty, empty);
-    Value* scratch = takes_scratch_ ? typed_->getArg(typed_->arg_size() - 1) : nullptr;
-    emit_batch_loops(batch, 0, operands, [&](const ItemOperands& item) {
-      emit_item(module_, builder_, body_, {m_, n_, k_}, item, scratch);
+    const unsigned first_extra = first_dim() + static_cast<unsigned>(form_.dim_count + form_.stride_count);
+    Value* scratch = extra_.has_scratch ? typed_->getArg(first_extra) : nullptr;
+    const unsigned first_part = first_extra + (extra_.has_scratch ? 1 : 0);
+    if (extra_.has_parts) part_ = {typed_->getArg(first_part), typed_->getArg(first_part + 1)};
+    deal_out_items(batch);
+    emit_batch_loops(batch, 0, operands, i64(0), [&](const ItemOperands& item) {
+      emit_item(module_, builder_, body_, {m_, n_, k_}, item, scratch, part_);
     });
     builder_.CreateRet(builder_.getInt32(GEMMC_OK));
     return typed_;
   }
 
-  // The typed entry of a kernel whose `body` takes scratch memory: without any.
-  void add_entry_without_scratch(const std::string& symbol, llvm::Function* body) {
-    const llvm::FunctionType* type = body->getFunctionType();
-    auto* entry =
-        llvm::Function::Create(llvm::FunctionType::get(type->getReturnType(), type->params().drop_back(), false),
-                               llvm::Function::ExternalLinkage, symbol, module_);
-    builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", entry));
-    std::vector<Value*> arguments;
-    for (llvm::Argument& argument : entry->args()) {
-      for (const auto kind : {llvm::Attribute::NoAlias, llvm::Attribute::ReadOnly}) {
-        if (body->hasParamAttribute(argument.getArgNo(), kind)) argument.addAttr(kind);
-      }
-      arguments.push_back(&argument);
+  // How many parts a call of the body is worth: int64_t(arguments of the typed entry..., int64_t threads,
+  // int64_t products of a part).
+  llvm::Function* add_parts_function(const std::string& symbol) {
+    std::vector<llvm::Type*> types(y_argument() + 1, builder_.getPtrTy());
+    types.insert(types.end(), form_.dim_count + form_.stride_count + 2, builder_.getInt64Ty());
+    typed_ = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt64Ty(), types, false),
+                                    llvm::Function::InternalLinkage, symbol, module_);
+    builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", typed_));
+    const ItemSizes sizes = {size(form_.m), size(form_.n), size(form_.k)};
+    Value* items = i64(1);
+    for (const BatchAxis& axis : form_.batch) {
+      Value* extent = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, size(axis.a_extent), size(axis.b_extent));
+      items = builder_.CreateMul(items, extent);
     }
-    arguments.push_back(llvm::ConstantPointerNull::get(builder_.getPtrTy()));
-    builder_.CreateRet(builder_.CreateCall(body, arguments));
-  }
-
-  // int32_t NAME_call(const gemmc_call*). `least_scratch`: what `typed` wants to have of it.
-  void add_uniform_entry(const std::string& symbol, llvm::Function* typed, int64_t least_scratch) {
-    auto* uniform = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), {builder_.getPtrTy()}, false),
-                                           llvm::Function::ExternalLinkage, symbol + "_call", module_);
-    llvm::BasicBlock* entry = llvm::BasicBlock::Create(module_.getContext(), "entry", uniform);
-    llvm::BasicBlock* invalid = llvm::BasicBlock::Create(module_.getContext(), "invalid", uniform);
-    IRBuilder<>(invalid).CreateRet(builder_.getInt32(GEMMC_INVALID_ARGUMENT));
-    builder_.SetInsertPoint(entry);
-    Value* call = uniform->getArg(0);
-    const auto field = [&](llvm::Type* type, size_t offset) {
-      return builder_.CreateLoad(type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), call, offset));
-    };
-    const auto refuse_if = [&](Value* condition) {
-      llvm::BasicBlock* valid = llvm::BasicBlock::Create(module_.getContext(), "valid", uniform);
-      builder_.CreateCondBr(condition, invalid, valid);
-      builder_.SetInsertPoint(valid);
-    };
-    llvm::Type* pointer = builder_.getPtrTy();
-    Value* size_bytes = field(builder_.getInt64Ty(), offsetof(gemmc_call, size_bytes));
-    refuse_if(builder_.CreateICmpULT(size_bytes, builder_.getInt64(least_call_bytes(form_))));
-    const size_t b = schedule_.packs_b ? offsetof(gemmc_call, packed) + sizeof(void*) : offsetof(gemmc_call, b);
-    std::vector<Value*> arguments = {field(pointer, offsetof(gemmc_call, a)), field(pointer, b)};
-    if (schedule_.packs_b) refuse_if(builder_.CreateIsNull(arguments.back()));
-    if (form_.has_c) arguments.push_back(field(pointer, offsetof(gemmc_call, c)));
-    const auto add_list = [&](size_t offset, llvm::Type* type, int count) {
-      if (count == 0) return;
-      Value* list = field(pointer, offset);
-      refuse_if(builder_.CreateIsNull(list));
-      for (int i = 0; i < count; ++i) {
-        arguments.push_back(
-            builder_.CreateLoad(type, builder_.CreateConstInBoundsGEP1_64(type, list, static_cast<uint64_t>(i))));
-      }
-    };
-    add_list(offsetof(gemmc_call, epilogue), pointer, static_cast<int>(form_.epilogue.size()));
-    arguments.push_back(field(pointer, offsetof(gemmc_call, y)));
-    add_list(offsetof(gemmc_call, dims), builder_.getInt64Ty(), form_.dim_count);
-    add_list(offsetof(gemmc_call, strides), builder_.getInt64Ty(), form_.stride_count);
-    if (takes_scratch_) {
-      Value* bytes = field(builder_.getInt64Ty(), offsetof(gemmc_call, scratch_bytes));
-      arguments.push_back(builder_.CreateSelect(builder_.CreateICmpUGE(bytes, i64(least_scratch)),
-                                                field(pointer, offsetof(gemmc_call, scratch)),
-                                                llvm::ConstantPointerNull::get(builder_.getPtrTy())));
+    Value* by_size =
+        builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, items, most_parts(builder_, schedule_, sizes));
+    // In floating-point, because it may be more than 64 bits hold.
+    llvm::Type* real = builder_.getDoubleTy();
+    const unsigned threads_argument = first_dim() + static_cast<unsigned>(form_.dim_count + form_.stride_count);
+    Value *threads = typed_->getArg(threads_argument), *products = typed_->getArg(threads_argument + 1);
+    Value* is_given = builder_.CreateICmpSGT(products, i64(0));
+    Value* by_work = llvm::ConstantFP::get(real, 1);
+    for (Value* factor : {sizes.m, sizes.n, sizes.k, items}) {
+      by_work = builder_.CreateFMul(by_work, builder_.CreateUIToFP(factor, real));
     }
-    builder_.CreateRet(builder_.CreateCall(typed, arguments));
+    Value* of_part = builder_.CreateSelect(is_given, products, i64(kProductsOfPart));
+    by_work = builder_.CreateFDiv(by_work, builder_.CreateSIToFP(of_part, real));
+    by_work = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::minnum, by_work, builder_.CreateSIToFP(threads, real));
+    Value* parts = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
+                                                  builder_.CreateFPToSI(by_work, threads->getType()), by_size);
+    builder_.CreateRet(builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, parts, i64(1)));
+    return typed_;
   }
 
   // The index of the argument that is the first run-time dimension.
@@ -212,13 +186,38 @@ class ThunkBuilder {
     return batch;
   }
 
+  // A part has its share of every item, or, where there are many, they come out even or have too few tiles, its share
+  // of the items.
+  void deal_out_items(const std::vector<BatchValues>& batch) {
+    if (part_.parts == nullptr || batch.empty()) return;
+    Value* items = i64(1);
+    for (const BatchValues& axis : batch) items = builder_.CreateMul(items, axis.extent);
+    constexpr int64_t kMany = 4;
+    Value* are_many = builder_.CreateICmpUGE(items, builder_.CreateMul(part_.parts, i64(kMany)));
+    Value* are_even = builder_.CreateICmpEQ(builder_.CreateURem(items, part_.parts), i64(0));
+    Value* are_small = builder_.CreateICmpULT(most_parts(builder_, schedule_, {m_, n_, k_}), part_.parts);
+    Value* deals = builder_.CreateOr(builder_.CreateOr(are_many, are_even), are_small);
+    const Share own = share_of(builder_, items, part_);
+    own_items_ = {builder_.CreateSelect(deals, own.begin, i64(0)), builder_.CreateSelect(deals, own.count, items)};
+    part_ = {builder_.CreateSelect(deals, i64(0), part_.part), builder_.CreateSelect(deals, i64(1), part_.parts)};
+  }
+
+  void emit_if_own(Value* item, const std::function<void()>& body) {
+    if (own_items_.count == nullptr) return body();
+    llvm::BasicBlock* own = llvm::BasicBlock::Create(module_.getContext(), "own", typed_);
+    llvm::BasicBlock* after = llvm::BasicBlock::Create(module_.getContext(), "after", typed_);
+    builder_.CreateCondBr(builder_.CreateICmpULT(builder_.CreateSub(item, own_items_.begin), own_items_.count), own,
+                          after);
+    builder_.SetInsertPoint(own);
+    body();
+    builder_.CreateBr(after);
+    builder_.SetInsertPoint(after);
+  }
+
   using Item = std::function<void(const ItemOperands& operands)>;
   void emit_batch_loops(const std::vector<BatchValues>& batch, size_t axis, const ItemOperands& operands,
-                        const Item& item) {
-    if (axis == batch.size()) {
-      item(operands);
-      return;
-    }
+                        Value* index_of_item, const Item& item) {
+    if (axis == batch.size()) return emit_if_own(index_of_item, [&] { item(operands); });
     emit_loop(builder_, batch[axis].extent, i64(1), [&](Value* index) {
       const auto move = [&](MatrixValues& matrix, Value* stride) {
         matrix.base = advance(builder_, matrix.base, builder_.CreateMul(index, stride), matrix.element_bytes);
@@ -231,12 +230,13 @@ class ThunkBuilder {
       for (size_t i = 0; i < added.size(); ++i) {
         if (added[i].has_batch) move(moved.added[i], batch[axis].y);
       }
-      emit_batch_loops(batch, axis + 1, moved, item);
+      Value* inner = builder_.CreateAdd(builder_.CreateMul(index_of_item, batch[axis].extent), index);
+      emit_batch_loops(batch, axis + 1, moved, inner, item);
     });
   }
 
   llvm::Module& module_;
-  const bool takes_scratch_;
+  const ExtraArguments extra_;
   const KernelBody& body_;
   const Problem& problem_;
   const LoopForm& form_;
@@ -245,6 +245,8 @@ class ThunkBuilder {
   llvm::Function* typed_ = nullptr;
   llvm::BasicBlock* invalid_ = nullptr;
   Value *m_ = nullptr, *n_ = nullptr, *k_ = nullptr;
+  Share own_items_ = {};  // where parts deal out the items of a batch
+  PartValues part_;       // of each of them
 };
 
 }  // namespace
@@ -252,24 +254,22 @@ class ThunkBuilder {
 void add_thunk(llvm::Module& module, const std::vector<KernelBody>& bodies, const std::string& symbol) {
   const KernelBody& general = bodies.front();
   const int64_t scratch = scratch_bytes(bodies);
-  const bool takes_scratch = scratch > 0;
-  ThunkBuilder builder(module, general, takes_scratch);
-  llvm::Function* typed = builder.add_typed_function(symbol);
+  const ExtraArguments extra{.has_scratch = scratch > 0, .has_parts = may_be_worth_parts(general.form)};
+  const std::string body_name = extra.any() ? symbol + ".body" : symbol;
+  ThunkBuilder builder(module, general, extra);
+  llvm::Function* body = builder.add_typed_function(body_name);
   if (bodies.size() > 1) {
     std::vector<DispatchedBody> variants;
     for (size_t i = 1; i < bodies.size(); ++i) {
-      ThunkBuilder variant(module, bodies[i], takes_scratch);
+      ThunkBuilder variant(module, bodies[i], extra);
       variants.push_back({variant.add_typed_function(body_symbol(bodies[i], symbol)), bodies[i].when, general.form.m});
     }
-    typed->setName(body_symbol(general, symbol));
-    typed = add_dispatch(module, symbol, *typed, builder.first_dim(), variants);
+    body->setName(body_symbol(general, symbol));
+    body = add_dispatch(module, body_name, *body, builder.first_dim(), variants);
   }
-  if (takes_scratch) {
-    typed->setName(symbol + ".with_scratch");
-    typed->setLinkage(llvm::Function::InternalLinkage);
-    builder.add_entry_without_scratch(symbol, typed);
-  }
-  builder.add_uniform_entry(symbol, typed, scratch);
+  llvm::Function* parts = nullptr;
+  if (extra.has_parts) parts = ThunkBuilder(module, general, {}).add_parts_function(symbol + ".parts");
+  add_entries(module, symbol, {general.form, general.schedule.packs_b, body, extra, scratch, parts});
   if (general.schedule.packs_b) {
     add_pack_entry(module, general.problem, general.form, general.schedule, symbol + "_pack_b");
   }

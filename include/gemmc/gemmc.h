@@ -29,6 +29,18 @@ typedef enum gemmc_status {
   GEMMC_INTERNAL = 4          /* a fault of gemmc's own */
 } gemmc_status;
 
+/* How a call may use several threads: a host's own, or gemmc_parallel_create()'s. The kernel decides whether its
+ * product is worth it and in how many parts; the values are the same to the last bit. */
+typedef struct gemmc_parallel {
+  uint64_t size_bytes;      /* sizeof(gemmc_parallel) */
+  int32_t threads;          /* the most parts; below 2: all in the calling thread */
+  int64_t products_of_part; /* multiply-adds that are worth a part at least; 0: what takes some 10 microseconds */
+  /* Calls body(body_context, part) once for each part from 0 to parts - 1, on any threads, in any order, and returns
+   * when all have returned. */
+  void (*run)(void* context, int32_t parts, void (*body)(void* body_context, int32_t part), void* body_context);
+  void* context; /* for `run` */
+} gemmc_parallel;
+
 /* The arguments of a kernel's uniform entry, `int32_t NAME_call(const gemmc_call*)`. Fill unused fields with zero.
  * The kernel reads the struct only during the call and keeps no pointer. All sizes and strides are in elements.
  * Y may be the same buffer as C, or as an operand of the epilogue, that has Y's shape in the description (is not
@@ -45,11 +57,12 @@ typedef struct gemmc_call {
    * are reserved and must be zero. */
   const void* packed[3];
   /* Memory that the kernel may write to during the call, and its size: at least what the kernel's manifest says, else
-   * it is not used. May be NULL and 0: large products are then slower, their values the same. */
+   * it is not used, for each part of a call in several threads. May be NULL and 0: large products are then slower,
+   * their values the same. */
   void* scratch;
   uint64_t scratch_bytes;
-  void* parallel_context;      /* reserved for a parallel-for; must be zero */
-  const void* const* epilogue; /* the operands of the epilogue's steps, in their order; may be NULL if none */
+  const gemmc_parallel* parallel; /* NULL: the calling thread does everything */
+  const void* const* epilogue;    /* the operands of the epilogue's steps, in their order; may be NULL if none */
 } gemmc_call;
 
 typedef int32_t (*gemmc_kernel_entry)(const gemmc_call* call);
@@ -86,9 +99,15 @@ void gemmc_session_free(gemmc_session* session);
 gemmc_status gemmc_session_kernel(gemmc_session* session, const char* description, gemmc_kernel** kernel);
 void gemmc_kernel_release(gemmc_kernel* kernel);
 
-/* Runs the kernel on the calling thread. Checks what the kernel itself checks, that no operand with elements is NULL,
- * that reserved fields are zero, and that Y does not overlap an operand in a way that is not allowed; the message says
- * what is wrong. Any refusal is GEMMC_INVALID_ARGUMENT and leaves Y untouched. */
+/* Threads for calls, on oneTBB, whose workers the process shares: `threads`, 1 to 4096, with the calling one. Any
+ * number of calls may use it at once. The caller frees it, after the last call that uses it has returned; NULL is
+ * allowed there. */
+gemmc_status gemmc_parallel_create(int32_t threads, const gemmc_parallel** parallel);
+void gemmc_parallel_free(const gemmc_parallel* parallel);
+
+/* Runs the kernel, on the calling thread unless the call brings others. Checks what the kernel itself checks, that no
+ * operand with elements is NULL, that reserved fields are zero, and that Y does not overlap an operand in a way that is
+ * not allowed; the message says what is wrong. Any refusal is GEMMC_INVALID_ARGUMENT and leaves Y untouched. */
 gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const gemmc_call* call);
 /* The functions below answer NULL or 0 for a kernel or an index that is none.
  * The uniform entry itself, for callers that want no indirection. Valid while the kernel is not released. */
@@ -97,7 +116,8 @@ gemmc_kernel_entry gemmc_kernel_get_entry(const gemmc_kernel* kernel);
 gemmc_pack_entry gemmc_kernel_get_pack_b(const gemmc_kernel* kernel);
 /* The bytes of scratch memory that gemmc_call may lend to the kernel; 0: it uses none. Any address will do; threads
  * that call at once need memory each. Where a call lends none, gemmc_kernel_call takes memory that it keeps for the
- * calling thread until that ends: as much as the largest such kernel wanted, a few MiB at most. */
+ * calling thread until that ends: as much as the largest such kernel wanted, up to some MiB for each thread of a call.
+ */
 size_t gemmc_kernel_scratch_bytes(const gemmc_kernel* kernel);
 /* The kernel's symbol, "gemmc_" and 16 hexadecimal digits. Valid while the kernel is not released. */
 const char* gemmc_kernel_symbol(const gemmc_kernel* kernel);

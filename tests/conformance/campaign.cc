@@ -89,7 +89,7 @@ void Campaign::run_family(const Instance& instance, const MakeInstance& make, co
     if (!result.is_right()) {
       return fail(instance, fmt::format("JIT; {}", placement.text()), result.failure, artifact.schedule);
     }
-    if (placement.side == GuardedBuffer::Side::kEnd && !placement.in_place &&
+    if (placement.side == GuardedBuffer::Side::kEnd && !placement.in_place && placement.threads == 1 &&
         placement.offset_bytes == options.offset_bytes) {
       records_.push_back({make, placement, schedule, artifact.symbol, hash});
     }

@@ -6,6 +6,8 @@
 #include <cfenv>
 #include <csignal>
 #include <cstring>
+
+#include "tests/support/parts_backwards.h"
 #if defined(__SSE__)
 #include <xmmintrin.h>
 #endif
@@ -237,6 +239,7 @@ std::string Placement::text() const {
                   offset_bytes == 0 ? "at" : fmt::format("{} bytes from", offset_bytes));
   if (in_place) text += ", Y in place";
   if (b_is_a) text += ", B is A";
+  if (threads > 1) text += fmt::format(", in up to {} parts", threads);
   return text;
 }
 
@@ -257,6 +260,10 @@ std::vector<Placement> placements(const Instance& instance, bool b_is_a, int off
   constexpr int kOddBytes = 13;
   result.push_back(result.front());
   result.back().offset_bytes += kOddBytes;
+  // Nor does it matter how many threads share the work.
+  constexpr int32_t kThreads = 3;
+  result.push_back(result.front());
+  result.back().threads = kThreads;
   return result;
 }
 
@@ -363,8 +370,10 @@ RunResult KernelRun::run(const KernelEntries& kernel, const Instance& instance, 
     operands.packed[1] = pack_b(kernel.pack_b, b, placement, result);
     operands.b = nullptr;
   }
+  const PartsBackwards parts(placement.threads);
+  if (placement.threads > 1) operands.parallel = parts.hook();
   if (kernel.scratch_bytes > 0) {
-    const auto bytes = static_cast<size_t>(kernel.scratch_bytes);
+    const auto bytes = static_cast<size_t>(kernel.scratch_bytes) * static_cast<size_t>(placement.threads);
     operands.scratch = scratch_.place(bytes, placement.side, kFill, static_cast<size_t>(placement.offset_bytes));
     operands.scratch_bytes = bytes;
   }

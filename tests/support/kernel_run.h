@@ -22,6 +22,7 @@ struct Placement {
   bool in_place = false;                                 // Y is the buffer of in_place_operand()
   bool b_is_a = false;                                   // A's buffer is B's too; only for equal shapes and values
   int offset_bytes = 0;                                  // between the operands and the unreadable page
+  int32_t threads = 1;                                   // the parts that the call may be cut into
   std::string text() const;                              // "operands end at an unreadable page, in place"
 };
 

@@ -25,7 +25,7 @@ class GemmcCall(ctypes.Structure):
         ("packed", ctypes.c_void_p * 3),
         ("scratch", ctypes.c_void_p),
         ("scratch_bytes", ctypes.c_uint64),
-        ("parallel_context", ctypes.c_void_p),
+        ("parallel", ctypes.c_void_p),
         ("epilogue", ctypes.POINTER(ctypes.c_void_p)),
     ]
 

@@ -50,11 +50,15 @@ class Entry {
 
   // The name of the function that a call with these dims runs; `given` is filled with the dims that it gets.
   std::string body(const Dims& dims, Dims& given) const {
-    const llvm::Function* with_scratch = module_->getFunction("kernel.with_scratch");
-    const llvm::Function* entry = with_scratch != nullptr ? with_scratch : module_->getFunction("kernel");
-    const size_t first_dim = entry->arg_size() - dims.size() - (with_scratch != nullptr ? 1 : 0);
+    const llvm::Function* body = module_->getFunction("kernel.body");  // where it takes more than the typed entry
+    const llvm::Function* entry = body != nullptr ? body : module_->getFunction("kernel");
     std::map<const llvm::Value*, int64_t> known;
-    for (size_t i = 0; i < dims.size(); ++i) known[entry->getArg(static_cast<unsigned>(first_dim + i))] = dims[i];
+    std::vector<const llvm::Argument*> numbers;
+    for (const llvm::Argument& argument : entry->args()) {
+      if (argument.getType()->isIntegerTy()) numbers.push_back(&argument);
+    }
+    for (size_t i = 0; i < numbers.size(); ++i) known[numbers[i]] = i < dims.size() ? dims[i] : 1;
+    const size_t more_than_dims = numbers.size() - dims.size();
     const auto value = [&](const llvm::Value* of) {
       if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(of)) return constant->getSExtValue();
       return known.at(of);
@@ -84,6 +88,7 @@ class Entry {
         for (const llvm::Use& argument : call->args()) {
           if (argument->getType()->isIntegerTy()) given.push_back(value(argument));
         }
+        given.resize(given.size() - more_than_dims);
         return call->getCalledFunction()->getName().str();
       } else {
         ADD_FAILURE() << "unexpected " << instruction.getOpcodeName();

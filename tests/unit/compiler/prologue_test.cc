@@ -12,6 +12,9 @@
 namespace gemmc {
 namespace {
 
+// How the loop of a stack probe begins; `addq %rsp, %r11` is an address.
+constexpr const char* kProbe = "movq\t%rsp, %r11";
+
 // The first instruction of the assembly that uses r11 before the stack probe has set it, or that leaves the straight
 // line before a stack probe; "" if there is none.
 std::string find_late_prologue(const std::string& assembly) {
@@ -20,7 +23,7 @@ std::string find_late_prologue(const std::string& assembly) {
   while (std::getline(lines, line)) {
     const bool is_function = line.ends_with(":") && !line.starts_with(".");
     if (is_function) first_jump = first_use = "";
-    const bool is_probe = line.find("%rsp, %r11") != std::string::npos;
+    const bool is_probe = line.find(kProbe) != std::string::npos;
     if (is_probe && !(first_use + first_jump).empty()) return first_use.empty() ? first_jump : first_use;
     if (first_use.empty() && line.find("%r11") != std::string::npos) first_use = line;
     if (first_jump.empty() && line.starts_with("\tj")) first_jump = line;
@@ -48,7 +51,7 @@ TEST(Prologue, ComesFirst) {
       const auto artifact = testing::compile_problem(*problem, *parse_target(target), {}, &texts);
       ASSERT_TRUE(artifact) << artifact.status().message();
       EXPECT_EQ(find_late_prologue(texts.assembly), "") << text << " for " << target;
-      probes += texts.assembly.find("%rsp, %r11") != std::string::npos ? 1 : 0;
+      probes += texts.assembly.find(kProbe) != std::string::npos ? 1 : 0;
     }
   }
   EXPECT_GT(probes, 0) << "no frame was large enough to be probed in a loop";

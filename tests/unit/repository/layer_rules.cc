@@ -35,6 +35,7 @@ const std::vector<ForeignLibrary> kForeignLibraries = {
     {"protobuf", {"google/protobuf/", "onnx.pb.h"}, {"compiler"}},
     {"nlohmann-json", {"nlohmann/"}, {"compiler", "tools", "tests"}},
     {"xxHash", {"xxhash.h", "xxh3.h"}, {"core"}},
+    {"oneTBB", {"tbb/", "oneapi/tbb"}, {"runtime"}},
     {"CLI11", {"CLI/"}, {"tools"}},
     {"Google Benchmark", {"benchmark/"}, {"tools"}},
     {"GoogleTest", {"gtest/", "gmock/"}, {"tests"}},

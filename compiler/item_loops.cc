@@ -16,6 +16,11 @@ namespace {
 
 using llvm::Value;
 
+Value* count_tiles(llvm::IRBuilder<>& builder, Value* extent, int tile) {
+  const auto constant = [&](int value) { return builder.getInt64(static_cast<uint64_t>(value)); };
+  return builder.CreateUDiv(builder.CreateAdd(extent, constant(tile - 1)), constant(tile));
+}
+
 class ItemLoops {
  public:
   ItemLoops(llvm::Module& module, llvm::IRBuilder<>& builder, const KernelBody& body, const ItemSizes& sizes,
@@ -302,9 +307,7 @@ class ItemLoops {
     return memory;
   }
 
-  Value* tiles(Value* extent, int tile) {
-    return builder_.CreateUDiv(builder_.CreateAdd(extent, i64(tile - 1)), i64(tile));
-  }
+  Value* tiles(Value* extent, int tile) { return count_tiles(builder_, extent, tile); }
 
   // 1, or 0 for 0.
   Value* non_zero(Value* value) {
@@ -342,13 +345,9 @@ void emit_item(llvm::Module& module, llvm::IRBuilder<>& builder, const KernelBod
 }
 
 Value* most_parts(llvm::IRBuilder<>& builder, const Schedule& schedule, const ItemSizes& sizes) {
-  const auto tiles = [&](Value* extent, int tile) {
-    const auto constant = [&](int value) { return builder.getInt64(static_cast<uint64_t>(value)); };
-    return builder.CreateUDiv(builder.CreateAdd(extent, constant(tile - 1)), constant(tile));
-  };
-  Value* strips = tiles(sizes.m, schedule.mr);
+  Value* strips = count_tiles(builder, sizes.m, schedule.mr);
   if (schedule.family != Family::kGeneral) return strips;
-  return builder.CreateBinaryIntrinsic(llvm::Intrinsic::umax, strips, tiles(sizes.n, schedule.nr));
+  return builder.CreateBinaryIntrinsic(llvm::Intrinsic::umax, strips, count_tiles(builder, sizes.n, schedule.nr));
 }
 
 }  // namespace gemmc

@@ -15,6 +15,7 @@
 
 #include "compiler/fma_pass.h"
 #include "compiler/llvm_emit.h"
+#include "compiler/pair_pass.h"
 #include "compiler/thunk.h"
 #include "compiler/unroll_mark.h"
 
@@ -111,6 +112,7 @@ Expected<ObjectCode> emit_object(const std::vector<KernelBody>& bodies, const Ta
   if (llvm::NamedMDNode* ident = module.getNamedMetadata("llvm.ident")) ident->eraseFromParent();
 
   GEMMC_RETURN_IF_ERROR(fuse_marked_products(module, target.has(kFma)));
+  GEMMC_RETURN_IF_ERROR(multiply_marked_pairs(module));
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     drop_assumptions_about_operands(function);

@@ -224,6 +224,12 @@ std::optional<std::string> refuse_schedule(const Schedule& schedule, const Probl
     return fmt::format("{} needs a Y of the sums' type, and no C or operand that may be Y's buffer",
                        schedule.sums_in_y ? "sums=y" : "kc=");
   }
+  if (schedule.pairs_products && !may_pair_products(problem, target)) {
+    return "pairs=k adds up in another order than order=k, and needs a B stored as bfloat16";
+  }
+  if (schedule.pairs_products && !schedule.packs_a && loop_form(problem).a.col.static_value() != 1) {
+    return "A's columns are not neighbours in memory: pairs=k needs pack=a";
+  }
   if (schedule.packs_b && !problem.b.is_constant) return "pack=b needs a B that is a constant matrix, all known";
   if (schedule.family == Family::kTiled && !schedule.packs_b && !reads_b_in_place(loop_form(problem))) {
     return "B's columns are not neighbours in memory: it needs pack=b";

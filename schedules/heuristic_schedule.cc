@@ -156,7 +156,7 @@ int lent_columns(const LoopForm& form, int accumulator_bytes, const Schedule& sc
 // of Y touched, less often. Measured on Zen 3, float32, from 256 x 256 x 384 to 1024 x 1024 x 1024 and for heads of
 // attention: the best or within 1 % of it, against blocks of half the length and others of the same size. Where K has
 // several blocks anyhow, whose sums wait in Y, they are half as long and twice as wide: 1.05 to 1.2 x as fast.
-void size_general_blocks(const Problem& problem, int accumulator_bytes, Schedule& schedule) {
+void size_general_blocks(const Problem& problem, const Target& target, int accumulator_bytes, Schedule& schedule) {
   constexpr int kPackedColumns = 32, kPackedColumnsOfMany = 64;  // at least: narrower blocks would read A too often
   constexpr int kMostColumns = 256;                              // wider ones gain nothing more
   constexpr int kMostRows = 180;  // likewise, and the sums of several K blocks lie on the stack
@@ -167,8 +167,11 @@ void size_general_blocks(const Problem& problem, int accumulator_bytes, Schedule
   heighten_narrow_tiles(form, schedule);
   // Rows of a strip that do not exist are computed all the same.
   if (m > 0) schedule.mr = static_cast<int>(split_evenly(m, schedule.mr));
-  const bool copies_a = converts_a(problem.dtype);
-  const int packed = (copies_a ? kPackedBytes / 2 : kPackedBytes) / accumulator_bytes;  // elements
+  schedule.pairs_products = may_pair_products(problem, target);
+  schedule.packs_a = schedule.pairs_products && form.a.col.static_value() != 1;
+  const bool has_a = copies_a(schedule, problem.dtype);
+  const auto packed_bytes = static_cast<int>(factor_bytes(schedule, problem.dtype));  // of a product's factor
+  const int packed = (has_a ? kPackedBytes / 2 : kPackedBytes) / packed_bytes;
   const auto whole_panels = [&](int columns) { return schedule.nr * std::max(1, columns / schedule.nr); };
   // Blocks of B whose columns are read along K are turned line by line.
   constexpr int kLineElements = 2 * kUnroll;
@@ -189,8 +192,9 @@ void size_general_blocks(const Problem& problem, int accumulator_bytes, Schedule
     if (schedule.nc < kMostColumns) schedule.lent_nc = lent_columns(form, accumulator_bytes, schedule);
     return;
   }
-  const int left = kStackBudgetBytes / accumulator_bytes - schedule.kc * schedule.nc;
-  const int rows = std::min(left / (schedule.nc + (copies_a ? schedule.kc : 0)), kMostRows);
+  const int left = kStackBudgetBytes - packed_bytes * schedule.kc * schedule.nc;
+  const int row_bytes = accumulator_bytes * schedule.nc + (has_a ? packed_bytes * schedule.kc : 0);
+  const int rows = std::min(left / row_bytes, kMostRows);
   schedule.mc = std::max(rows / schedule.mr, 1) * schedule.mr;
 }
 
@@ -251,7 +255,7 @@ Schedule heuristic_schedule(Family family, const Problem& problem, const Target&
   if (family == Family::kTiled) size_tiled(problem, target, bytes, schedule);
   if (family == Family::kDots) size_dots(form, tile, schedule);
   if (family == Family::kRows) size_rows(form, tile, bytes, schedule);
-  if (family == Family::kGeneral) size_general_blocks(problem, bytes, schedule);
+  if (family == Family::kGeneral) size_general_blocks(problem, target, bytes, schedule);
   return schedule;
 }
 

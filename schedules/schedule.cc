@@ -42,7 +42,9 @@ struct Flag {
   bool Schedule::*member;
 };
 constexpr Flag kFlags[] = {{"pack=b", Family::kTiled, &Schedule::packs_b},
-                           {"sums=y", Family::kGeneral, &Schedule::sums_in_y}};
+                           {"sums=y", Family::kGeneral, &Schedule::sums_in_y},
+                           {"pairs=k", Family::kGeneral, &Schedule::pairs_products},
+                           {"pack=a", Family::kGeneral, &Schedule::packs_a}};
 
 std::span<const Field> fields_of(Family family) {
   switch (family) {
@@ -192,8 +194,17 @@ Status validate(const Schedule& s, DType dtype, const Target& target) {
       return refuse("a lent block of bytes", bytes, fmt::format("up to {}", kMostScratchBytes));
     }
   }
-  const int64_t stack_bytes =
-      accumulator_bytes * ((converts_a(dtype) ? mc * kc : 0) + kc * nc + (s.sums_in_y ? 0 : mc * nc));
+  if (s.packs_a && !s.pairs_products) return refuse("pack=a", "alone", "with pairs=k");
+  if (s.pairs_products) {
+    if (!has_pair_products(dtype, target)) {
+      return refuse("pairs=k for", name(dtype), "bfloat16, on a CPU with AVX512-BF16");
+    }
+    constexpr int kFewestPairLanes = 4;
+    if (s.lanes < kFewestPairLanes) return refuse("pairs=k and lanes", s.lanes, "4 and more");
+    if (s.kc % kProductsPerPair != 0) return refuse("pairs=k and kc", s.kc, "an even number");
+  }
+  const int64_t stack_bytes = factor_bytes(s, dtype) * (copies_a(s, dtype) ? mc * kc : 0) +
+                              factor_bytes(s, dtype) * kc * nc + (s.sums_in_y ? 0 : accumulator_bytes * mc * nc);
   if (stack_bytes > kStackBudgetBytes) {
     return refuse("blocks of bytes", stack_bytes, fmt::format("up to {}", kStackBudgetBytes));
   }

@@ -30,6 +30,7 @@ struct GeneralBuilder {
   const bool has_pairs = schedule.pairs_products;
   const Halide::Type packed_as = has_pairs ? Halide::UInt(32) : summed;
   const bool has_copies_of_a = copies_a(schedule, problem.dtype);
+  const CopiedAStrides copied_a = copied_a_strides(form, schedule);
   const int packed_kc = static_cast<int>(packed_factors(schedule, schedule.kc));
 
   // Elements along K of a packed block: [first, first + count). Of pairs that do not come out even, the last is half.
@@ -159,23 +160,27 @@ struct GeneralBuilder {
         if (!has_pairs) return numeric.to_accumulator(a(column, row));
         return pair_at([&](const Expr& at) { return a(at, row); }, column, columns.is_half);
       };
+      // Vectors along what are neighbours in the copy, then the elements left over.
       const std::string suffix = std::to_string(updates);
-      const Expr in_vectors = columns.is_half ? Expr(0) : columns.count / lanes * lanes;
-      if (!columns.is_half) {
-        RDom whole({{0, lanes}, {0, columns.count / lanes}, {0, mb}}, "whole" + suffix);
-        const Expr at = whole.y * lanes + whole.x;
-        converted(at, whole.z) = element(at, whole.z);
-        Halide::Stage stage = converted.update(updates++);
+      const bool is_along_m = copied_a.m == 1;
+      const Expr extent = is_along_m ? mb : columns.count, in_vectors = extent / lanes * lanes;
+      const auto add_update = [&](const Expr& along, const Expr& across) {
+        const Expr column = columns.first + (is_along_m ? across : along), row = is_along_m ? along : across;
+        converted(column, row) = element(column, row);
+        return converted.update(updates++);
+      };
+      const Expr others = is_along_m ? columns.count : mb;
+      if (is_along_m || !columns.is_half) {
+        RDom whole({{0, lanes}, {0, in_vectors / lanes}, {0, others}}, "whole" + suffix);
+        Halide::Stage stage = add_update(whole.y * lanes + whole.x, whole.z);
         stage.allow_race_conditions().vectorize(whole.x);
-        specialize_unit_stride(stage, {{a, form.a.col}});
+        specialize_unit_stride(stage, {{a, is_along_m ? form.a.row : form.a.col}});
       }
-      RDom rest({{0, columns.count - in_vectors}, {0, mb}}, "rest" + suffix);
-      const Expr at = columns.first + in_vectors + rest.x;
-      converted(at, rest.y) = element(at, rest.y);
-      converted.update(updates++).unscheduled();
+      RDom rest({{in_vectors, extent - in_vectors}, {0, others}}, "rest" + suffix);
+      add_update(rest.x, rest.y).unscheduled();
     }
-    converted.output_buffer().dim(0).set_min(0);
-    converted.output_buffer().dim(1).set_min(0).set_stride(packed_kc);
+    converted.output_buffer().dim(0).set_min(0).set_stride(copied_a.k);
+    converted.output_buffer().dim(1).set_min(0).set_stride(copied_a.m);
     return {"convert_a", {a}, converted};
   }
 
@@ -199,7 +204,8 @@ struct GeneralBuilder {
               schedule.sums_in_y ? ImageParam(stored, 2, "before") : ImageParam(summed, 4, "before"),
               Halide::Param<bool>("first")};
     if (has_copies_of_a) {
-      f.a.dim(1).set_stride(packed_kc);
+      f.a.dim(0).set_stride(copied_a.k);
+      f.a.dim(1).set_stride(copied_a.m);
     } else {
       declare_stride(f.a.dim(0), form.a.col);
       declare_stride(f.a.dim(1), form.a.row);

@@ -189,9 +189,9 @@ class ItemLoops {
   Value* a_buffer(const ItemOperands& item, const Blocks& blocks, At m, At k) {
     Value* a = buffer_at(item.a, m, k);
     if (blocks.converted == nullptr) return a;
+    const CopiedAStrides strides = copied_a_strides(form_, schedule_);
     Value* converted =
-        buffers_.make(blocks.converted, {{along_k(k.second), i64(1)},
-                                         {m.second, i64(packed_factors(schedule_, schedule_.kc))}});
+        buffers_.make(blocks.converted, {{along_k(k.second), i64(strides.k)}, {m.second, i64(strides.m)}});
     call("convert_a", {a, converted});
     return converted;
   }

@@ -12,7 +12,8 @@
 
 namespace gemmc {
 
-// Replaces every add(t, marked(a * b)) on vectors of 4, 8 or 16 sums. Internal error if a mark is left over.
+// Replaces every add(t, marked(a * b)) on vectors of 4, 8 or 16 sums. Where optimisations have moved the lanes of a
+// marked product, it becomes a sum that starts at 0. Internal error if a mark is left over.
 Status multiply_marked_pairs(llvm::Module& module);
 
 }  // namespace gemmc

@@ -43,8 +43,8 @@ struct Target {
 uint32_t detect_cpu_features();
 // The best level this machine runs, or unsupported below x86-64-v2.
 Expected<Target> host_target();
-// "host", a level or a CPU name ("x86-64-v3", "x86-64-v4+bf16", "haswell", "znver4"). Other words are refused with the list of
-// those allowed; "aarch64" and other architectures as not built yet.
+// "host", a level or a CPU name ("x86-64-v3", "x86-64-v4+bf16", "haswell", "znver4"). Other words are refused with the
+// list of those allowed; "aarch64" and other architectures as not built yet.
 Expected<Target> parse_target(std::string_view word);
 // The words parse_target() takes, for messages and help.
 std::vector<std::string> target_names();

@@ -129,6 +129,11 @@ bool copies_a(const Schedule& schedule, DType dtype) {
   return has_wider_sums(dtype) && (!schedule.pairs_products || schedule.packs_a);
 }
 
+CopiedAStrides copied_a_strides(const LoopForm& form, const Schedule& schedule) {
+  if (form.a.row.static_value() == 1 && form.a.col.static_value() != 1) return {schedule.mc, 1};
+  return {1, static_cast<int>(packed_factors(schedule, schedule.kc))};
+}
+
 bool has_wider_sums(DType dtype) { return size_bytes(dtype) != size_bytes(accumulator(dtype)); }
 
 }  // namespace gemmc

@@ -75,6 +75,8 @@ int64_t scratch_bytes(const Schedule& schedule, DType dtype);
 
 // The products that one instruction of a pair makes.
 constexpr int kProductsPerPair = 2;
+// The fewest sums that such an instruction has.
+constexpr int kFewestPairLanes = 4;
 
 // Whether the target adds up pairs of products of the type: VDPBF16PS, which takes factors and sums below 2^-126 for 0.
 bool has_pair_products(DType dtype, const Target& target);
@@ -96,5 +98,11 @@ bool has_wider_sums(DType dtype);
 
 // Whether a kGeneral schedule keeps copies of blocks of A, as accumulators or pairs, beside those of B.
 bool copies_a(const Schedule& schedule, DType dtype);
+
+// The strides of such a copy, in its elements: neighbours are what are neighbours in A.
+struct CopiedAStrides {
+  int k, m;
+};
+CopiedAStrides copied_a_strides(const LoopForm& form, const Schedule& schedule);
 
 }  // namespace gemmc

@@ -219,6 +219,9 @@ std::optional<std::string> refuse_schedule(const Schedule& schedule, const Probl
   if (schedule.family == Family::kDots && schedule.lanes > *k) {
     return fmt::format("lanes {} are more than K={}", schedule.lanes, *k);
   }
+  if (schedule.family == Family::kDots && schedule.pairs_products && kProductsPerPair * schedule.lanes > *k) {
+    return fmt::format("{} lanes of pairs are more than K={}", schedule.lanes, *k);
+  }
   const bool has_sums_in_y = schedule.sums_in_y || (schedule.family == Family::kTiled && schedule.kc > 0);
   if (has_sums_in_y && !can_keep_sums_in_y(problem, loop_form(problem))) {
     return fmt::format("{} needs a Y of the sums' type, and no C or operand that may be Y's buffer",
@@ -227,7 +230,8 @@ std::optional<std::string> refuse_schedule(const Schedule& schedule, const Probl
   if (schedule.pairs_products && !may_pair_products(problem, target)) {
     return "pairs=k adds up in another order than order=k, and needs a B stored as bfloat16";
   }
-  if (schedule.pairs_products && !schedule.packs_a && loop_form(problem).a.col.static_value() != 1) {
+  if (schedule.family == Family::kGeneral && schedule.pairs_products && !schedule.packs_a &&
+      loop_form(problem).a.col.static_value() != 1) {
     return "A's columns are not neighbours in memory: pairs=k needs pack=a";
   }
   if (schedule.packs_b && !problem.b.is_constant) return "pack=b needs a B that is a constant matrix, all known";

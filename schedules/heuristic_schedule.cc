@@ -200,17 +200,21 @@ void size_general_blocks(const Problem& problem, const Target& target, int accum
 
 // As many elements at once as registers allow, with what is left for the operands; more products side by side where the
 // elements are few, because a multiply-add has to wait for the one before it in its own sum.
-void size_dots(const LoopForm& form, const RegisterTile& tile, Schedule& schedule) {
+void size_dots(const Problem& problem, const Target& target, const RegisterTile& tile, Schedule& schedule) {
+  const LoopForm form = loop_form(problem);
   constexpr int kTallest = 4, kMostColumns = 8, kFewestSums = 8;
   const int sums = tile.mr * tile.vectors;
   const int64_t n = *form.n.static_value(), k = *form.k.static_value();
   while (schedule.lanes > k) schedule.lanes /= 2;
+  schedule.pairs_products = may_pair_products(problem, target) && schedule.lanes >= kFewestPairLanes &&
+                            kProductsPerPair * schedule.lanes <= k;
+  const int64_t vectors = k / schedule.lanes / (schedule.pairs_products ? kProductsPerPair : 1);
   const int most_rows = std::min(n == 1 ? kMostColumns : kTallest, sums);
   const std::optional<int64_t> m = form.m.static_value();
   schedule.mr = m ? static_cast<int>(split_evenly(*m, most_rows)) : most_rows;
   schedule.nr = static_cast<int>(std::min<int64_t>({n, kMostColumns, sums / schedule.mr}));
   const int64_t side_by_side = std::max(1, kFewestSums / (schedule.mr * schedule.nr));
-  schedule.kr = static_cast<int>(std::min(side_by_side, k / schedule.lanes));
+  schedule.kr = static_cast<int>(std::min(side_by_side, vectors));
   schedule.mc = kMostTiledRows / schedule.mr * schedule.mr;
 }
 
@@ -253,7 +257,7 @@ Schedule heuristic_schedule(Family family, const Problem& problem, const Target&
   if (is_general || family == Family::kTiled) tile = fitting_tile(form, tile, lanes, is_general);
   Schedule schedule{.family = family, .mr = tile.mr, .nr = tile.vectors * lanes, .lanes = lanes};
   if (family == Family::kTiled) size_tiled(problem, target, bytes, schedule);
-  if (family == Family::kDots) size_dots(form, tile, schedule);
+  if (family == Family::kDots) size_dots(problem, target, tile, schedule);
   if (family == Family::kRows) size_rows(form, tile, bytes, schedule);
   if (family == Family::kGeneral) size_general_blocks(problem, target, bytes, schedule);
   return schedule;

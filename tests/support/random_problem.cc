@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/dim_names.h"
+#include "schedules/blocking.h"
 #include "schedules/family_table.h"
 #include "tests/support/instance.h"
 
@@ -437,6 +438,9 @@ Schedule random_schedule(const Problem& problem, const Target& target, Random& r
         schedule.lent_nc = schedule.nc + schedule.nr * static_cast<int>(random.between(1, 6));
       }
     }
+    schedule.pairs_products = may_pair_products(canonical_problem, target) && random.one_in(2) &&
+                              (schedule.family == Family::kGeneral || schedule.family == Family::kDots);
+    schedule.packs_a = schedule.family == Family::kGeneral && schedule.pairs_products && random.one_in(2);
     if (validate(schedule, problem.dtype, target).is_ok() && !refuse_schedule(schedule, canonical_problem, target)) {
       return schedule;
     }

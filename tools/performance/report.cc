@@ -98,8 +98,8 @@ void print_types_without_peers(const BenchmarkRun& r, const std::vector<std::pai
                                ReportText out) {
   if (types.empty()) return;
   fmt::format_to(out,
-                 "\n## Types without peers, GOP/s\n\n16-bit floats are summed in float32, so float32's peak is theirs; "
-                 "64-bit integers have no measured peak.\n\n"
+                 "\n## Types without peers, GOP/s\n\n16-bit floats are summed in float32, so float32's peak is theirs, "
+                 "but for bfloat16 where the CPU multiplies it.\n\n"
                  "| type | M x N x K | gemmc | % of peak | run-time | schedule |\n|---|---|---|---|---|---|\n");
   for (const auto& [dtype, measured] : types) {
     for (const Measurement* m : measured) {

@@ -276,6 +276,20 @@ TEST(FamilyTable, RefusesASchedule) {
   EXPECT_EQ(refusal(kPacked, "matmul f32 a=2x8x32 b=2x32x16 const=b"),
             "pack=b needs a B that is a constant matrix, all known");
   EXPECT_EQ(refusal(kInPlace, "gemm f32 m=8 n=?n k=32"), "N or K is known only at the call");
+
+  const Target with_pairs = target("x86-64-v4+bf16");
+  const auto refusal_of_pairs = [&](const std::string& schedule, const std::string& text) {
+    return refuse_schedule(*parse_schedule(schedule), problem(text), with_pairs);
+  };
+  const std::string kGeneral = "general mr=6 nr=16 lanes=8 mc=6 nc=16 kc=8 pairs=k", kBoth = kGeneral + " pack=a";
+  EXPECT_EQ(refusal_of_pairs(kGeneral, "gemm bf16 m=8 n=16 k=32"), std::nullopt);
+  EXPECT_EQ(refusal_of_pairs(kBoth, "gemm bf16 m=8 n=16 k=32 ta"), std::nullopt);
+  EXPECT_EQ(refusal_of_pairs(kGeneral, "gemm bf16 m=8 n=16 k=32 ta"),
+            "A's columns are not neighbours in memory: pairs=k needs pack=a");
+  const std::string kOrder = "pairs=k adds up in another order than order=k, and needs a B stored as bfloat16";
+  EXPECT_EQ(refusal_of_pairs(kGeneral, "gemm bf16 m=8 n=16 k=32 order=k"), kOrder);
+  EXPECT_EQ(refusal_of_pairs("dots mr=1 nr=8 lanes=16 mc=8 kr=1 pairs=k", "gemm bf16 m=8 n=16 k=31 tb"),
+            "16 lanes of pairs are more than K=31");
 }
 
 }  // namespace

@@ -92,6 +92,23 @@ TEST(HeuristicSchedule, WideVectorsLeaveNoNarrowTile) {
   }
 }
 
+TEST(HeuristicSchedule, PairsWhereTheTargetAddsThemUp) {
+  const std::tuple<const char*, Family, const char*> kRows[] = {
+      {"gemm bf16 m=512 n=512 k=512", Family::kGeneral, "general mr=6 nr=64 lanes=16 mc=180 nc=64 kc=512 pairs=k"},
+      {"gemm bf16 m=512 n=512 k=512 ta", Family::kGeneral,
+       "general mr=6 nr=64 lanes=16 mc=102 nc=64 kc=256 pairs=k pack=a"},
+      {"gemm bf16 m=512 n=512 k=512 order=k", Family::kGeneral, "general mr=6 nr=64 lanes=16 mc=102 nc=64 kc=128"},
+      {"gemm f16 m=512 n=512 k=512", Family::kGeneral, "general mr=6 nr=64 lanes=16 mc=102 nc=64 kc=128"},
+      {"gemm bf16 m=4 n=8 k=64 tb", Family::kDots, "dots mr=4 nr=6 lanes=16 mc=4096 kr=1 pairs=k"},
+      {"gemm bf16 m=4 n=8 k=16 tb", Family::kDots, "dots mr=4 nr=6 lanes=16 mc=4096 kr=1"},  // no vector of pairs
+  };
+  for (const auto& [text, family, schedule] : kRows) {
+    EXPECT_EQ(print_schedule(heuristic_schedule(family, problem(text), target("x86-64-v4+bf16"))), schedule) << text;
+  }
+  const Problem without = problem("gemm bf16 m=512 n=512 k=512");
+  EXPECT_FALSE(heuristic_schedule(Family::kGeneral, without, target("x86-64-v4")).pairs_products);
+}
+
 // Whatever is chosen is a valid schedule, and the general family has one for everything.
 TEST(HeuristicSchedule, IsValidForEveryTypeAndTarget) {
   const std::string kShapes[] = {"m=1 n=1 k=1 const=b",

@@ -30,6 +30,10 @@ constexpr int64_t kLongestUnpackedK = 320;
 // and B's strides are static.
 bool is_unpacked_b_near(const LoopForm& form, DType b_dtype, const Target& target);
 
+// Whether rows of at most `lanes` columns can be masked vectors: all that have columns are read and written in vectors.
+// N and all strides are static.
+bool may_mask_columns(const Problem& problem, const LoopForm& form, int lanes);
+
 // Whether B's rows are whole pages apart, so that all of them want the same sets of the cache.
 bool is_b_in_pages(const LoopForm& form, DType b_dtype);
 

@@ -41,11 +41,10 @@ struct Flag {
   Family family;
   bool Schedule::*member;
 };
-constexpr Flag kFlags[] = {{"pack=b", Family::kTiled, &Schedule::packs_b},
-                           {"sums=y", Family::kGeneral, &Schedule::sums_in_y},
-                           {"pairs=k", Family::kGeneral, &Schedule::pairs_products},
-                           {"pairs=k", Family::kDots, &Schedule::pairs_products},
-                           {"pack=a", Family::kGeneral, &Schedule::packs_a}};
+constexpr Flag kFlags[] = {
+    {"pack=b", Family::kTiled, &Schedule::packs_b},        {"mask=n", Family::kTiled, &Schedule::masks_columns},
+    {"sums=y", Family::kGeneral, &Schedule::sums_in_y},    {"pairs=k", Family::kGeneral, &Schedule::pairs_products},
+    {"pairs=k", Family::kDots, &Schedule::pairs_products}, {"pack=a", Family::kGeneral, &Schedule::packs_a}};
 
 std::span<const Field> fields_of(Family family) {
   switch (family) {
@@ -169,6 +168,11 @@ Status validate(const Schedule& s, DType dtype, const Target& target) {
   const int64_t registers = int64_t{s.mr} * vectors_of_row;
   if (s.mr < 1 || registers >= target.vector_registers()) {
     return refuse("accumulators", registers, fmt::format("1 to {}", target.vector_registers() - 1));
+  }
+  if (s.masks_columns) {
+    if (!target.has(kAvx512)) return refuse("mask=n for", target.level, "a CPU with AVX-512");
+    if (s.nr != s.lanes) return refuse("mask=n and nr", s.nr, fmt::format("lanes {}", s.lanes));
+    if (s.packs_b) return refuse("mask=n beside", "pack=b", "one of them");
   }
   if (s.packs_a && !s.pairs_products) return refuse("pack=a", "alone", "with pairs=k");
   if (s.pairs_products) {

@@ -428,6 +428,8 @@ Schedule random_schedule(const Problem& problem, const Target& target, Random& r
     schedule.mr = static_cast<int>(random.between(1, is_large ? 8 : 4));
     schedule.mc = schedule.mr * static_cast<int>(random.between(1, 12));
     schedule.packs_b = schedule.family == Family::kTiled && canonical_problem.b.is_constant && random.one_in(2);
+    schedule.masks_columns = schedule.family == Family::kTiled && target.has(kAvx512) && random.one_in(4);
+    if (schedule.masks_columns) schedule.nr = schedule.lanes;
     if (schedule.family == Family::kTiled && random.one_in(2)) schedule.kc = static_cast<int>(random.between(1, 20));
     if (schedule.family == Family::kRows) schedule.nc = schedule.nr * static_cast<int>(random.between(1, 6));
     if (schedule.family == Family::kGeneral) {

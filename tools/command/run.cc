@@ -115,9 +115,8 @@ Status run(const RunOptions& options) {
 
   Session session(*target);
   InvokeReport report;
-  const Expected<Tensor> y = node->node
-                                 ? invoke(session, *node->node, arrays, *compile_options, &report, parallel)
-                                 : invoke(session, *node->problem, arrays, *compile_options, &report, parallel);
+  const Expected<Tensor> y = node->node ? invoke(session, *node->node, arrays, *compile_options, &report, parallel)
+                                        : invoke(session, *node->problem, arrays, *compile_options, &report, parallel);
   if (!y) return y.status();
   GEMMC_RETURN_IF_ERROR(write_npy(*path, *y));
   if (options.as_json) print_report(report, canonical(*node->problem).dim_names, *y);

@@ -114,8 +114,8 @@ Expected<GemmcKernel> prepare_gemmc(Session& session, DType dtype, const Product
   if (request.sizes == Sizes::kStatic && loaded.scratch() == nullptr && request.parallel == nullptr) {
     kernel.contender = std::make_unique<TypedContender>(std::move(loaded));
   } else {
-    kernel.contender = std::make_unique<UniformContender>(std::move(loaded), result->dim_names, product,
-                                                          request.parallel);
+    kernel.contender =
+        std::make_unique<UniformContender>(std::move(loaded), result->dim_names, product, request.parallel);
   }
   return kernel;
 }

@@ -52,7 +52,7 @@ struct Measurement {
 struct MeasureOptions {
   RaceOptions race;
   bool with_runtime_sizes = false;
-  bool with_packed_b = false;  // gemmc and the peers that can, beside everyone with a plain B
+  bool with_packed_b = false;                // gemmc and the peers that can, beside everyone with a plain B
   const gemmc_parallel* parallel = nullptr;  // gemmc in these threads, beside everyone with one
   std::vector<Schedule> schedules;
 };

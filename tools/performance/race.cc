@@ -9,7 +9,8 @@ std::vector<std::vector<double>> race(const std::vector<Contender*>& contenders,
   std::vector<int64_t> calls;
   bool is_slow = false;
   for (Contender* contender : contenders) {
-    calls.push_back(calls_for(options.sample_ns, [&](int64_t count) { contender->run(count); }, options.clock));
+    calls.push_back(calls_for(
+        options.sample_ns, [&](int64_t count) { contender->run(count); }, options.clock));
     is_slow = is_slow || elapsed_ns([&] { contender->run(1); }, options.clock) > kSlowCallNs;
   }
   const int rounds = is_slow ? std::max(3, options.rounds / 3) : options.rounds;

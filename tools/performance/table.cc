@@ -44,8 +44,9 @@ void print_head(const BenchmarkRun& run, Out out) {
   fmt::format_to(out, "gemmc     {}, kernels for {}\n", run.versions, run.target);
   for (const BenchmarkRun::PeerLine& peer : run.peers)
     fmt::format_to(out, "peer      {}\n", cut(fmt::format("{} {}", peer.name, peer.version), kWidth - 10));
-  fmt::format_to(out, "rounds    {}; median and quartiles, warm, {}\n", run.race.rounds,
-                 run.race.clock == Clock::kCpu ? "one thread, CPU time" : "one thread if no line says more, wall clock");
+  fmt::format_to(
+      out, "rounds    {}; median and quartiles, warm, {}\n", run.race.rounds,
+      run.race.clock == Clock::kCpu ? "one thread, CPU time" : "one thread if no line says more, wall clock");
 }
 
 void print_entrant(const BenchmarkRun& run, const Measurement& m, const Entrant& entrant, Out out) {
@@ -110,8 +111,8 @@ void print_summary(const BenchmarkRun& run, DType dtype, Out out) {
   std::vector<const Measurement*> all;
   for (const Measurement& m : run.measurements)
     if (m.dtype == dtype) all.push_back(&m);
-  const bool has_threads =
-      std::any_of(all.begin(), all.end(), [](const Measurement* m) { return m->find(Role::kThreads, false) != nullptr; });
+  const bool has_threads = std::any_of(all.begin(), all.end(),
+                                       [](const Measurement* m) { return m->find(Role::kThreads, false) != nullptr; });
   if (summarise(all, false).count + summarise(all, true).count == 0 && !has_threads) return;
   fmt::format_to(out, "\n{:<42} {:>8} {:>9} {:>7}\n", fmt::format("{}, gemmc / best peer", name(dtype)), "products",
                  "geo. mean", "worst");

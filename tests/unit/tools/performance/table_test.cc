@@ -29,7 +29,8 @@ TEST(Table, SumsUpWhatThreadsGain) {
   run.measurements[0].entrants.push_back(entrant(Role::kThreads, "gemmc, 2 threads", {20, 20, 20}));
   run.measurements[1].entrants.push_back(entrant(Role::kThreads, "gemmc, 2 threads", {40, 40, 40}));
   const std::string text = print_table(run);
-  EXPECT_TRUE(has_line(text, "  in several threads / in one                     2      1.58    1.25  10x10x20")) << text;
+  EXPECT_TRUE(has_line(text, "  in several threads / in one                     2      1.58    1.25  10x10x20"))
+      << text;
   EXPECT_NE(text.find("one thread if no line says more, wall clock"), std::string::npos) << text;
 }
 

@@ -190,6 +190,21 @@ TEST(Schedule, ValidationRefuses) {
 }
 
 // The general family's blocks lie on the caller's stack: what validate() takes is small, and it takes all up to there.
+TEST(Schedule, MasksAreForOneVectorOfAnUnpackedB) {
+  const std::string kLine = "tiled mr=8 nr=16 lanes=16 mc=96 mask=n";
+  EXPECT_EQ(print_schedule(parsed(kLine)), kLine);
+  EXPECT_TRUE(validate(parsed(kLine), DType::kFloat32, target("x86-64-v4")).is_ok());
+  const std::tuple<std::string, std::string, std::string> kRows[] = {
+      {"tiled mr=8 nr=8 lanes=8 mc=96 mask=n", "x86-64-v3", "mask=n for x86-64-v3; allowed: a CPU with AVX-512"},
+      {"tiled mr=8 nr=32 lanes=16 mc=96 mask=n", "x86-64-v4", "mask=n and nr 32; allowed: lanes 16"},
+      {"tiled mr=8 nr=16 lanes=16 mc=96 mask=n pack=b", "x86-64-v4", "mask=n beside pack=b; allowed: one of them"},
+  };
+  for (const auto& [line, word, expected] : kRows) {
+    const std::string found = validate(parsed(line), DType::kFloat32, target(word)).message();
+    EXPECT_NE(found.find(expected), std::string::npos) << line << ": " << found;
+  }
+}
+
 TEST(Schedule, PairsAreForBFloat16OnATargetThatAddsThemUp) {
   const std::string kLine = "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=64 pairs=k";
   const auto message = [](const std::string& line, DType dtype, std::string_view word) {

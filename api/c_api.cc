@@ -192,8 +192,7 @@ GEMMC_EXPORT gemmc_status gemmc_kernel_call(const gemmc_kernel* kernel, const ge
     GEMMC_RETURN_IF_ERROR(
         gemmc::check_buffers(kernel->form, *loops, *call, kernel->element_bytes, kernel->packed_b_bytes));
     gemmc_call with_scratch = {};
-    const int64_t threads = call->parallel == nullptr ? 1 : std::max(call->parallel->threads, 1);
-    const int64_t scratch_bytes = kernel->kernel->entries().scratch_bytes * threads;
+    const int64_t scratch_bytes = kernel->kernel->entries().scratch_bytes;
     if (scratch_bytes > 0 && call->scratch == nullptr) {
       const size_t known_bytes = std::min<size_t>(call->size_bytes, sizeof with_scratch);
       std::memcpy(&with_scratch, call, known_bytes);

@@ -111,7 +111,8 @@ Status from_kernel(int32_t code) {
 
 }  // namespace
 
-Expected<Tensor> run_plan(const CallPlan& plan, const KernelEntries& entries, const Arrays& arrays) {
+Expected<Tensor> run_plan(const CallPlan& plan, const KernelEntries& entries, const Arrays& arrays,
+                          const gemmc_parallel* parallel) {
   const DType dtype = plan.canonical.problem.dtype;
   const int64_t size = static_cast<int64_t>(size_bytes(dtype));
   GEMMC_RETURN_IF_ERROR(check_array(arrays.a, dtype, "A"));
@@ -172,7 +173,8 @@ Expected<Tensor> run_plan(const CallPlan& plan, const KernelEntries& entries, co
     call.strides = plan.strides.data();
     call.epilogue = epilogue_first.data();
     if (packed_b) call.packed[1] = packed_b->data();
-    if (entries.scratch_bytes > 0) lend_thread_scratch(entries.scratch_bytes, call);
+    call.parallel = parallel;
+    lend_thread_scratch(entries.scratch_bytes, call);
     status = from_kernel(entries.call(&call));
   };
   // Without elements in Y, outer axes may still be too long to walk.
@@ -198,7 +200,7 @@ Expected<Tensor> run_plan(const CallPlan& plan, const KernelEntries& entries, co
 }
 
 Expected<Tensor> invoke(Session& session, const Problem& problem, const Arrays& arrays, const CompileOptions& options,
-                        InvokeReport* report) {
+                        InvokeReport* report, const gemmc_parallel* parallel) {
   GEMMC_RETURN_IF_ERROR(check_array(arrays.a, problem.dtype, "A"));
   GEMMC_RETURN_IF_ERROR(check_array(arrays.b, b_dtype(problem), "B"));
   ArrayShapes shapes{arrays.a->shape, arrays.b->shape, std::nullopt};
@@ -215,7 +217,7 @@ Expected<Tensor> invoke(Session& session, const Problem& problem, const Arrays& 
   const Expected<Session::Result> found = session.kernel(problem, options);
   if (!found) return found.status();
   const auto start = std::chrono::steady_clock::now();
-  Expected<Tensor> y = run_plan(*plan, found->kernel->entries(), arrays);
+  Expected<Tensor> y = run_plan(*plan, found->kernel->entries(), arrays, parallel);
   const auto elapsed = std::chrono::steady_clock::now() - start;
   if (report != nullptr) {
     *report = {found->kernel, std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count()};
@@ -260,12 +262,12 @@ Expected<Arrays> node_arrays(const Node& node, const Arrays& given) {
 }
 
 Expected<Tensor> invoke(Session& session, const Node& node, const Arrays& given, const CompileOptions& options,
-                        InvokeReport* report) {
+                        InvokeReport* report, const gemmc_parallel* parallel) {
   const Expected<Problem> problem = node_to_problem(node);
   if (!problem) return problem.status();
   const Expected<Arrays> arrays = node_arrays(node, given);
   if (!arrays) return arrays.status();
-  Expected<Tensor> y = invoke(session, *problem, *arrays, options, report);
+  Expected<Tensor> y = invoke(session, *problem, *arrays, options, report, parallel);
   if (!y) return y.status().with_node(node.name);
   return y;
 }

@@ -31,20 +31,22 @@ struct InvokeReport {
 // Compiles (or finds) the kernel in `session`, calls it, and returns Y in its ONNX shape. Run-time dimensions are bound
 // by the arrays' shapes. Refused with invalid argument: arrays of another type or shape than the problem's, equal names
 // with different sizes, a missing operand. A C that the problem does not have is refused; one that beta = 0 makes
-// unread is checked all the same.
+// unread is checked all the same. `parallel`: threads that each of its calls may use; null: the calling one.
 Expected<Tensor> invoke(Session& session, const Problem& problem, const Arrays& arrays,
-                        const CompileOptions& options = {}, InvokeReport* report = nullptr);
+                        const CompileOptions& options = {}, InvokeReport* report = nullptr,
+                        const gemmc_parallel* parallel = nullptr);
 
 // The same for a node: arrays that are null are taken from the inputs' `data` and the node's `epilogue_data`. Errors
 // name the node.
 Expected<Tensor> invoke(Session& session, const Node& node, const Arrays& arrays, const CompileOptions& options = {},
-                        InvokeReport* report = nullptr);
+                        InvokeReport* report = nullptr, const gemmc_parallel* parallel = nullptr);
 
 // A node's operands, with `data` in the place of null arrays, checked against the node's types and shapes.
 Expected<Arrays> node_arrays(const Node& node, const Arrays& given);
 
 // The call itself, for a kernel from anywhere: lays the operands out as `plan` says, packs B for a kernel that wants
 // it, makes its calls, and gathers Y. The arrays must have the shapes that the plan was made from.
-Expected<Tensor> run_plan(const CallPlan& plan, const KernelEntries& entries, const Arrays& arrays);
+Expected<Tensor> run_plan(const CallPlan& plan, const KernelEntries& entries, const Arrays& arrays,
+                          const gemmc_parallel* parallel = nullptr);
 
 }  // namespace gemmc

@@ -12,6 +12,7 @@
 namespace gemmc {
 
 inline constexpr uint32_t kFmaMark32 = 0x67656d6du;
+inline constexpr uint32_t kPairMark = 0x70616972u;  // see pair_pass.h
 inline constexpr uint64_t kFmaMark64 = 0x67656d6d63666d61u;
 
 }  // namespace gemmc

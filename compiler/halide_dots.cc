@@ -34,20 +34,29 @@ struct DotsBuilder {
 
   // Fewer elements leave registers for more sums of each.
   int sums_per_element(const Columns& cols) const {
-    const int vectors = column.k / schedule.lanes;
+    const int vectors = column.k / products_per_vector();
     return std::max(1, std::min(schedule.kr * (schedule.nr / cols.width) * (schedule.mr / column.height), vectors));
   }
 
+  int products_per_vector() const { return schedule.lanes * (schedule.pairs_products ? kProductsPerPair : 1); }
+
+  // sum + the products at `at` along K, or of pair `at`.
+  Expr multiply_add(const Columns& cols, const Expr& sum, const Expr& at) const {
+    return numeric.multiply_add(sum, numeric.to_accumulator(a_at(at)), numeric.b_to_accumulator(b_at(cols, at)));
+  }
+  Expr pair_at(const Columns& cols, const Expr& sum, const Expr& at) const {
+    const Expr low = kProductsPerPair * at, high = low + 1;
+    return pair_multiply_add(sum, factor_pair(a_at(low), a_at(high)), factor_pair(b_at(cols, low), b_at(cols, high)));
+  }
+  Expr a_at(const Expr& k) const { return column.a(k, tile_r * column.height + r); }
+  Expr b_at(const Columns& cols, const Expr& k) const { return column.b(cols.start + tile_x * cols.width + x, k); }
+
   void unroll_tile(Halide::Stage stage) const { stage.unroll(x).unroll(r); }
 
-  // acc(lane, side, x, r, tile_x, tile_r): products lane + (side + i * sides) * lanes.
+  // acc(lane, side, x, r, tile_x, tile_r): products, or pairs of them, lane + (side + i * sides) * lanes.
   Func products(const Columns& cols, int sides, const std::string& suffix) const {
-    const int lanes = schedule.lanes, height = column.height, k = column.k, steps = k / (lanes * sides);
+    const int lanes = schedule.lanes, height = column.height, steps = column.k / (products_per_vector() * sides);
     Func acc("acc" + suffix);
-    const auto multiply_add = [&](const Expr& sum, const Expr& at) {
-      return numeric.multiply_add(sum, numeric.to_accumulator(column.a(at, tile_r * height + r)),
-                                  numeric.b_to_accumulator(column.b(cols.start + tile_x * cols.width + x, at)));
-    };
     acc(lane, side, x, r, tile_x, tile_r) = Halide::cast(summed, 0);
     const auto finish_stage = [&](Halide::Stage stage) {
       unroll_tile(stage);
@@ -55,8 +64,9 @@ struct DotsBuilder {
     };
     finish_stage(Halide::Stage(acc)).vectorize(lane).unroll(side);
     RDom step(0, steps, "step" + suffix);
+    const Expr sum = acc(lane, side, x, r, tile_x, tile_r), at = (step * sides + side) * lanes + lane;
     acc(lane, side, x, r, tile_x, tile_r) =
-        multiply_add(acc(lane, side, x, r, tile_x, tile_r), (step * sides + side) * lanes + lane);
+        schedule.pairs_products ? pair_at(cols, sum, at) : multiply_add(cols, sum, at);
     // What is fewer, vectors of A or of B, stays in registers while the others pass by.
     const bool keeps_a = height < cols.width;
     acc.update(0).reorder(keeps_a ? std::vector<Halide::VarOrRVar>{lane, r, x, side, step}
@@ -64,13 +74,13 @@ struct DotsBuilder {
     finish_stage(acc.update(0)).vectorize(lane).unroll(side);
 
     // The rest of K: whole vectors, then halves of them.
-    int start = steps * sides * lanes, stage = 1;
+    int start = steps * sides * products_per_vector(), stage = 1;
     for (int width = lanes; width >= 1; width /= 2) {
-      for (int at_side = 0; k - start >= width; ++at_side) {
+      for (int at_side = 0; column.k - start >= width; ++at_side) {
         const int first_lane = (start % lanes) / width * width;
         RDom rest(first_lane, width, fmt::format("rest{}_{}", stage, suffix));
         acc(rest, at_side % sides, x, r, tile_x, tile_r) =
-            multiply_add(acc(rest, at_side % sides, x, r, tile_x, tile_r), start - first_lane + rest);
+            multiply_add(cols, acc(rest, at_side % sides, x, r, tile_x, tile_r), start - first_lane + rest);
         Halide::Stage update = acc.update(stage++);
         update.allow_race_conditions();
         finish_stage(update);

@@ -81,6 +81,15 @@ Expr marked_product(const Expr& a, const Expr& b) {
   return reinterpret<float>(reinterpret<uint32_t>(product) ^ Expr(kFmaMark32));
 }
 
+Expr factor_pair(const Expr& low, const Expr& high) {
+  const Expr pair = cast<uint32_t>(low);
+  return high.defined() ? pair | (cast<uint32_t>(high) << 16) : pair;
+}
+
+Expr pair_multiply_add(const Expr& acc, const Expr& a, const Expr& b) {
+  return acc + reinterpret<float>((a * b) ^ Expr(kPairMark));
+}
+
 Halide::Type storage_type(DType dtype) {
   switch (dtype) {
     case DType::kBFloat16:

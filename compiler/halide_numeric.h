@@ -17,6 +17,11 @@ Halide::Type accumulator_type(DType dtype);
 // a * b, which the fma pass (fma_pass.h) fuses with the sum that it is a term of, where the CPU can.
 Halide::Expr marked_product(const Halide::Expr& a, const Halide::Expr& b);
 
+// Two factors of bfloat16 as one, for pair_multiply_add(). `high` is undefined where there is only one.
+Halide::Expr factor_pair(const Halide::Expr& low, const Halide::Expr& high);
+// acc + a.low * b.low + a.high * b.high on the bits of pairs: see pair_pass.h.
+Halide::Expr pair_multiply_add(const Halide::Expr& acc, const Halide::Expr& a, const Halide::Expr& b);
+
 class Numeric {
  public:
   Numeric(const Problem& problem, const Target& target);

@@ -1,7 +1,7 @@
 // The tiled family: Y is cut into rectangles, each computed by register tiles of one exact size over all of K. Nothing
-// is masked, so nothing outside the operands is touched. One function is a column of tiles of one height; the thunk,
-// which knows M, says how many. Where the schedule cuts K into blocks, sums wait for the next one in Y: then what one
-// block reads of a B with long rows stays in the cache while all tiles pass.
+// is masked, unless the schedule says so, so nothing outside the operands is touched. One function is a column of tiles
+// of one height; the thunk, which knows M, says how many. Where the schedule cuts K into blocks, sums wait for the next
+// one in Y: then what one block reads of a B with long rows stays in the cache while all tiles pass.
 //
 //            full column tiles (nr)      rest
 //          +----------+----------+-------+
@@ -52,6 +52,8 @@ int vector_width(int most, int lanes) {
 }
 
 std::vector<Columns> split_columns(int n, const Schedule& schedule, int panels, bool may_overlap) {
+  // One vector, of which what is past the last column will be masked: column_mask.h.
+  if (schedule.masks_columns) return {{0, 1, 1, schedule.lanes, schedule.lanes}};
   const int nr = schedule.nr, lanes = schedule.lanes;
   std::vector<Columns> spans;
   int start = 0;

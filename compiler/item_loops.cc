@@ -59,7 +59,7 @@ class ItemLoops {
                      .nc = block_size(widest_block(s), n_strides),
                      .kc = block_size(s.kc, {item.a.col, item.b.row})};
     const bool may_need_sums = may_need_many_blocks(form_, s);
-    blocks.packed = on_stack(int64_t{s.kc} * s.nc);
+    blocks.packed = on_stack(factor_bytes(s, problem_.dtype) * s.kc * s.nc);
     if (s.lent_nc > 0) {
       Value* has_none = builder_.CreateIsNull(lent_);
       Value* aligned = builder_.CreateIntrinsic(
@@ -69,8 +69,9 @@ class ItemLoops {
       Value* most = builder_.CreateSelect(has_none, i64(s.nc), i64(s.lent_nc));
       blocks.nc = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, blocks.nc, most);
     }
-    if (converts_a(problem_.dtype)) blocks.converted = on_stack(int64_t{s.mc} * s.kc);
-    if (!s.sums_in_y) blocks.sums = on_stack(may_need_sums ? int64_t{s.mc} * s.nc : 1);
+    if (copies_a(s, problem_.dtype)) blocks.converted = on_stack(factor_bytes(s, problem_.dtype) * s.mc * s.kc);
+    const auto sum_bytes = static_cast<int64_t>(size_bytes(accumulator(problem_.dtype)));
+    if (!s.sums_in_y) blocks.sums = on_stack(may_need_sums ? sum_bytes * s.mc * s.nc : sum_bytes);
     // The first product of the last K block. kc shrinks only where strides are long.
     blocks.last_k0 =
         builder_.CreateMul(builder_.CreateUDiv(builder_.CreateSub(k_, non_zero(k_)), blocks.kc), blocks.kc);
@@ -175,17 +176,22 @@ class ItemLoops {
                          {{cols.second, matrix.col}, {rows.second, matrix.row}});
   }
 
+  // The elements along K of a packed block of so many products.
+  Value* along_k(Value* products) { return schedule_.pairs_products ? tiles(products, kProductsPerPair) : products; }
+
   Value* packed_buffer(const Blocks& blocks, At n, At k) {
     const int nr = schedule_.nr;
-    return buffers_.make(
-        blocks.packed,
-        {{i64(nr), i64(1)}, {k.second, i64(nr)}, {tiles(n.second, nr), i64(int64_t{nr} * schedule_.kc)}});
+    return buffers_.make(blocks.packed, {{i64(nr), i64(1)},
+                                         {along_k(k.second), i64(nr)},
+                                         {tiles(n.second, nr), i64(nr * packed_factors(schedule_, schedule_.kc))}});
   }
 
   Value* a_buffer(const ItemOperands& item, const Blocks& blocks, At m, At k) {
     Value* a = buffer_at(item.a, m, k);
     if (blocks.converted == nullptr) return a;
-    Value* converted = buffers_.make(blocks.converted, {{k.second, i64(1)}, {m.second, i64(schedule_.kc)}});
+    const CopiedAStrides strides = copied_a_strides(form_, schedule_);
+    Value* converted =
+        buffers_.make(blocks.converted, {{along_k(k.second), i64(strides.k)}, {m.second, i64(strides.m)}});
     call("convert_a", {a, converted});
     return converted;
   }
@@ -299,9 +305,8 @@ class ItemLoops {
     return builder_.CreateSelect(builder_.CreateICmpSLT(rest, block), rest, block);
   }
 
-  Value* on_stack(int64_t elements) {
-    llvm::Type* type = llvm::ArrayType::get(builder_.getInt8Ty(),
-                                            static_cast<uint64_t>(elements) * size_bytes(accumulator(problem_.dtype)));
+  Value* on_stack(int64_t bytes) {
+    llvm::Type* type = llvm::ArrayType::get(builder_.getInt8Ty(), static_cast<uint64_t>(bytes));
     llvm::AllocaInst* memory = buffers_.stack(type);
     memory->setAlignment(llvm::Align(64));
     return memory;

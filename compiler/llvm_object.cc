@@ -13,8 +13,10 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "compiler/column_mask.h"
 #include "compiler/fma_pass.h"
 #include "compiler/llvm_emit.h"
+#include "compiler/pair_pass.h"
 #include "compiler/thunk.h"
 #include "compiler/unroll_mark.h"
 
@@ -28,7 +30,12 @@ Status link_pipeline(llvm::Module& linked, const KernelBody& body, const Pipelin
   auto module = llvm::parseBitcodeFile(buffer, linked.getContext());
   if (!module)
     return Status::internal(fmt::format("LLVM, reading {}: {}", pipeline.function, text(module.takeError())));
-  (*module)->getFunction(pipeline.function)->setName(pipeline_symbol(body, pipeline.function));
+  llvm::Function* function = (*module)->getFunction(pipeline.function);
+  function->setName(pipeline_symbol(body, pipeline.function));
+  if (body.schedule.masks_columns) {
+    const auto columns = static_cast<unsigned>(*body.form.n.static_value());
+    GEMMC_RETURN_IF_ERROR(mask_columns(*function, static_cast<unsigned>(body.schedule.lanes), columns));
+  }
   if (linked.getDataLayoutStr().empty()) linked.setDataLayout((*module)->getDataLayout());
   if (llvm::Linker::linkModules(linked, std::move(*module))) {
     return Status::internal(fmt::format("LLVM cannot link {}", pipeline.function));
@@ -111,6 +118,7 @@ Expected<ObjectCode> emit_object(const std::vector<KernelBody>& bodies, const Ta
   if (llvm::NamedMDNode* ident = module.getNamedMetadata("llvm.ident")) ident->eraseFromParent();
 
   GEMMC_RETURN_IF_ERROR(fuse_marked_products(module, target.has(kFma)));
+  GEMMC_RETURN_IF_ERROR(multiply_marked_pairs(module));
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     drop_assumptions_about_operands(function);

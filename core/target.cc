@@ -28,6 +28,7 @@ constexpr TargetRow kTargets[] = {
     {"x86-64-v2", "x86-64-v2", "generic", kLevel2},
     {"x86-64-v3", "x86-64-v3", "generic", kLevel3},
     {"x86-64-v4", "x86-64-v4", "generic", kLevel4},
+    {"x86-64-v4+bf16", "x86-64-v4", "generic", kLevel4 | kAvx512Bf16},
     {"haswell", "x86-64-v3", "haswell", kLevel3},
     {"znver2", "x86-64-v3", "znver2", kLevel3},
     {"znver3", "x86-64-v3", "znver3", kLevel3},

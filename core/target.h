@@ -32,6 +32,8 @@ struct Target {
   bool has(CpuFeature feature) const { return (features & feature) != 0; }
   int vector_bytes() const { return has(kAvx512) ? 64 : has(kAvx2) ? 32 : 16; }
   int vector_registers() const { return has(kAvx512) ? 32 : 16; }
+  // The word of parse_target() for the features, whatever the scheduling model: "x86-64-v3", "x86-64-v4+bf16".
+  std::string level_word() const { return level + (has(kAvx512Bf16) ? "+bf16" : ""); }
   // Canonical text, part of the key: "x86-64-v3 tune=generic".
   std::string to_string() const;
   bool operator==(const Target&) const = default;
@@ -41,8 +43,8 @@ struct Target {
 uint32_t detect_cpu_features();
 // The best level this machine runs, or unsupported below x86-64-v2.
 Expected<Target> host_target();
-// "host", a level or a CPU name ("x86-64-v3", "haswell", "znver3", "znver4"). Other words are refused with the list of
-// those allowed; "aarch64" and other architectures as not built yet.
+// "host", a level or a CPU name ("x86-64-v3", "x86-64-v4+bf16", "haswell", "znver4"). Other words are refused with the
+// list of those allowed; "aarch64" and other architectures as not built yet.
 Expected<Target> parse_target(std::string_view word);
 // The words parse_target() takes, for messages and help.
 std::vector<std::string> target_names();

@@ -23,6 +23,18 @@ bool is_b_in_pages(const LoopForm& form, DType b_dtype) {
   return row && *row * static_cast<int64_t>(size_bytes(b_dtype)) % kPageBytes == 0;
 }
 
+bool may_mask_columns(const Problem& problem, const LoopForm& form, int lanes) {
+  const auto is_vector = [](const MatrixStrides& strides) { return strides.col.static_value() == 1; };
+  const auto is_read_well = [&](const MatrixStrides& strides) {
+    return is_vector(strides) || strides.col.static_value() == 0;
+  };
+  const int64_t n = *form.n.static_value();
+  return n > 1 && n < lanes && is_vector(form.b) && is_vector(form.y) && (!form.has_c || is_read_well(form.c)) &&
+         b_dtype(problem) == problem.dtype &&
+         std::all_of(form.epilogue.begin(), form.epilogue.end(),
+                     [&](const EpilogueOperandForm& operand) { return is_read_well(operand.strides); });
+}
+
 bool is_unpacked_b_near(const LoopForm& form, DType b_dtype, const Target& target) {
   // With more bytes B is not in the L1 cache. Measured on Zen 3, float32: tiled is 0 to 5 % faster up to both limits,
   // general 1.1 to 3 x faster above either.
@@ -45,12 +57,21 @@ bool may_be_long(const StrideExpr& stride, int block) {
   return !value || *value > longest_stride(block) || *value < -longest_stride(block);
 }
 
+// Whether a block of products may have to shrink to one.
+bool may_shrink_in_k(const LoopForm& form, const Schedule& schedule) {
+  return may_be_long(form.a.col, schedule.kc) || may_be_long(form.b.row, schedule.kc);
+}
+
 }  // namespace
 
 bool may_need_many_blocks(const LoopForm& form, const Schedule& schedule) {
   const std::optional<int64_t> k = form.k.static_value();
-  const auto is_long = [&](const StrideExpr& stride) { return may_be_long(stride, schedule.kc); };
-  return !k || *k > schedule.kc || (*k > 1 && (is_long(form.a.col) || is_long(form.b.row)));
+  return !k || *k > schedule.kc || (*k > 1 && may_shrink_in_k(form, schedule));
+}
+
+bool may_have_odd_block(const LoopForm& form, const Schedule& schedule) {
+  const std::optional<int64_t> k = form.k.static_value();
+  return !k || *k % 2 != 0 || may_shrink_in_k(form, schedule);
 }
 
 ColumnPieces column_pieces(const LoopForm& form, const Schedule& schedule) {
@@ -77,7 +98,7 @@ bool may_run_in_place(const LoopForm& form) {
 }
 
 bool can_keep_sums_in_y(const Problem& problem, const LoopForm& form) {
-  return !converts_a(problem.dtype) && !may_run_in_place(form);
+  return !has_wider_sums(problem.dtype) && !may_run_in_place(form);
 }
 
 int64_t last_k_block(const LoopForm& form, const Schedule& schedule) {
@@ -98,6 +119,33 @@ int64_t scratch_bytes(const Schedule& schedule, DType dtype) {
   return int64_t{schedule.kc} * schedule.lent_nc * accumulator_bytes + kScratchAlignment;
 }
 
-bool converts_a(DType dtype) { return size_bytes(dtype) != size_bytes(accumulator(dtype)); }
+bool has_pair_products(DType dtype, const Target& target) {
+  return dtype == DType::kBFloat16 && target.has(kAvx512Bf16);
+}
+
+bool may_pair_products(const Problem& problem, const Target& target) {
+  return has_pair_products(problem.dtype, target) && b_dtype(problem) == problem.dtype &&
+         problem.order != SummationOrder::kByK;
+}
+
+int64_t factor_bytes(const Schedule& schedule, DType dtype) {
+  const auto bytes = static_cast<int64_t>(size_bytes(accumulator(dtype)));
+  return schedule.pairs_products ? bytes / kProductsPerPair : bytes;
+}
+
+int64_t packed_factors(const Schedule& schedule, int64_t products) {
+  return schedule.pairs_products ? (products + kProductsPerPair - 1) / kProductsPerPair : products;
+}
+
+bool copies_a(const Schedule& schedule, DType dtype) {
+  return has_wider_sums(dtype) && (!schedule.pairs_products || schedule.packs_a);
+}
+
+CopiedAStrides copied_a_strides(const LoopForm& form, const Schedule& schedule) {
+  if (form.a.row.static_value() == 1 && form.a.col.static_value() != 1) return {schedule.mc, 1};
+  return {1, static_cast<int>(packed_factors(schedule, schedule.kc))};
+}
+
+bool has_wider_sums(DType dtype) { return size_bytes(dtype) != size_bytes(accumulator(dtype)); }
 
 }  // namespace gemmc

@@ -30,6 +30,10 @@ constexpr int64_t kLongestUnpackedK = 320;
 // and B's strides are static.
 bool is_unpacked_b_near(const LoopForm& form, DType b_dtype, const Target& target);
 
+// Whether rows of at most `lanes` columns can be masked vectors: all that have columns are read and written in vectors.
+// N and all strides are static.
+bool may_mask_columns(const Problem& problem, const LoopForm& form, int lanes);
+
 // Whether B's rows are whole pages apart, so that all of them want the same sets of the cache.
 bool is_b_in_pages(const LoopForm& form, DType b_dtype);
 
@@ -73,7 +77,36 @@ int widest_block(const Schedule& schedule);
 // The scratch memory, in bytes, that a caller may lend to a kernel of this schedule, at any address; 0: it uses none.
 int64_t scratch_bytes(const Schedule& schedule, DType dtype);
 
-// Whether the general family keeps blocks of A converted to accumulators, beside those of B.
-bool converts_a(DType dtype);
+// The products that one instruction of a pair makes.
+constexpr int kProductsPerPair = 2;
+// The fewest sums that such an instruction has.
+constexpr int kFewestPairLanes = 4;
+
+// Whether the target adds up pairs of products of the type: VDPBF16PS, which takes factors and sums below 2^-126 for 0.
+bool has_pair_products(DType dtype, const Target& target);
+
+// Whether a problem's products may be added up in pairs.
+bool may_pair_products(const Problem& problem, const Target& target);
+
+// What one product's factor takes in a packed block of kGeneral: an accumulator, or half of a pair.
+int64_t factor_bytes(const Schedule& schedule, DType dtype);
+
+// The elements that so many products' factors take along K of a packed block of kGeneral.
+int64_t packed_factors(const Schedule& schedule, int64_t products);
+
+// Whether a block of a kGeneral schedule may have an odd number of products.
+bool may_have_odd_block(const LoopForm& form, const Schedule& schedule);
+
+// Whether elements are narrower than what sums are made in.
+bool has_wider_sums(DType dtype);
+
+// Whether a kGeneral schedule keeps copies of blocks of A, as accumulators or pairs, beside those of B.
+bool copies_a(const Schedule& schedule, DType dtype);
+
+// The strides of such a copy, in its elements: neighbours are what are neighbours in A.
+struct CopiedAStrides {
+  int k, m;
+};
+CopiedAStrides copied_a_strides(const LoopForm& form, const Schedule& schedule);
 
 }  // namespace gemmc

@@ -144,15 +144,16 @@ int64_t most_unpacked_rows(const Problem& problem, const LoopForm& form, const T
   return is_b_in_pages(form, b_dtype(problem)) ? kMostInPages : kMostUnpackedRows;
 }
 
-// Whether N is so much of a vector, and rows are so many, that computing whole vectors earns back what padding costs.
-// Measured on Zen 5, float32: 1.1 x as fast at 24 x 12 x 64, 1.45 x at 64 x 10 x 128 and 512 x 10 x 1000; not where
-// half vectors fit.
+// Whether N is so much of a vector that cannot be masked, and rows are so many, that computing whole vectors earns back
+// what padding costs. Measured on Zen 5, float32: 1.1 x as fast at 24 x 12 x 64, 1.45 x at 64 x 10 x 128 and
+// 512 x 10 x 1000; not where half vectors fit.
 bool is_worth_padding(const Problem& problem, const Target& target, std::optional<int64_t> most_rows) {
   constexpr int64_t kFewestRows = 24;
-  const int64_t n = *loop_form(problem).n.static_value();
+  const LoopForm form = loop_form(problem);
+  const int64_t n = *form.n.static_value();
   const int lanes = accumulator_lanes(problem.dtype, target);
-  return target.has(kAvx512) && !problem.b.is_constant && n > lanes / 2 && n < lanes &&
-         most_rows.value_or(kFewestRows) >= kFewestRows;
+  return !may_mask_columns(problem, form, lanes) && target.has(kAvx512) && !problem.b.is_constant && n > lanes / 2 &&
+         n < lanes && most_rows.value_or(kFewestRows) >= kFewestRows;
 }
 
 Refusal demur_tiled(const Problem& problem, const Target& target, std::optional<int64_t> most_rows) {
@@ -219,10 +220,24 @@ std::optional<std::string> refuse_schedule(const Schedule& schedule, const Probl
   if (schedule.family == Family::kDots && schedule.lanes > *k) {
     return fmt::format("lanes {} are more than K={}", schedule.lanes, *k);
   }
+  if (schedule.family == Family::kDots && schedule.pairs_products && kProductsPerPair * schedule.lanes > *k) {
+    return fmt::format("{} lanes of pairs are more than K={}", schedule.lanes, *k);
+  }
   const bool has_sums_in_y = schedule.sums_in_y || (schedule.family == Family::kTiled && schedule.kc > 0);
   if (has_sums_in_y && !can_keep_sums_in_y(problem, loop_form(problem))) {
     return fmt::format("{} needs a Y of the sums' type, and no C or operand that may be Y's buffer",
                        schedule.sums_in_y ? "sums=y" : "kc=");
+  }
+  if (schedule.pairs_products && !may_pair_products(problem, target)) {
+    return "pairs=k adds up in another order than order=k, and needs a B stored as bfloat16";
+  }
+  if (schedule.family == Family::kGeneral && schedule.pairs_products && !schedule.packs_a &&
+      loop_form(problem).a.col.static_value() != 1) {
+    return "A's columns are not neighbours in memory: pairs=k needs pack=a";
+  }
+  if (schedule.masks_columns && !may_mask_columns(problem, loop_form(problem), schedule.lanes)) {
+    return fmt::format("mask=n needs 2 to {} columns that are neighbours in memory, and a B of the problem's type",
+                       schedule.lanes - 1);
   }
   if (schedule.packs_b && !problem.b.is_constant) return "pack=b needs a B that is a constant matrix, all known";
   if (schedule.family == Family::kTiled && !schedule.packs_b && !reads_b_in_place(loop_form(problem))) {

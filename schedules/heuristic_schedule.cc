@@ -65,11 +65,13 @@ void widen_low_tiles(const LoopForm& form, Schedule& schedule) {
 // Where B is one vector or half of one ..., tiles are higher, to have as many accumulators in flight. Columns that are
 // no power of two make two vectors.
 void heighten_narrow_tiles(const LoopForm& form, Schedule& schedule) {
-  constexpr int kTallest = 12;  // a run-time M needs a function for each height
+  // A run-time M needs a function for each height. Measured on Zen 5, float32, with 512-bit vectors: 16 x 16 x 16 and
+  // 64 x 10 x 128 are 1.05 x as fast with the taller ones.
+  const int tallest = form.m.is_static() ? 24 : 12;
   const int64_t n = form.n.static_value().value_or(schedule.nr);
-  const bool is_padded = schedule.family == Family::kGeneral;  // its panels are
+  const bool is_padded = schedule.family == Family::kGeneral || schedule.masks_columns;
   if (n == 0 || n > schedule.lanes || ((n & (n - 1)) != 0 && !is_padded)) return;
-  schedule.mr = std::min(schedule.mr * (schedule.nr / schedule.lanes), kTallest);
+  schedule.mr = std::min(schedule.mr * (schedule.nr / schedule.lanes), tallest);
   schedule.nr = schedule.lanes;
 }
 
@@ -119,6 +121,17 @@ int unpacked_products_per_block(const LoopForm& form, const Target& target, int 
   return static_cast<int>(turns);
 }
 
+// Where B's rows are less than a vector and no power of two, of the narrowest vectors that hold them.
+void mask_columns(const Problem& problem, const Target& target, Schedule& schedule) {
+  constexpr int kNarrowest = 4;
+  const LoopForm form = loop_form(problem);
+  const int64_t n = *form.n.static_value();
+  if (!target.has(kAvx512) || schedule.packs_b || (n & (n - 1)) == 0) return;
+  if (!may_mask_columns(problem, form, schedule.lanes)) return;
+  while (schedule.lanes / 2 >= std::max<int64_t>(n, kNarrowest)) schedule.lanes /= 2;
+  schedule.masks_columns = n < schedule.lanes;
+}
+
 void size_tiled(const Problem& problem, const Target& target, int bytes, Schedule& schedule) {
   constexpr int64_t kL1Bytes = 32 * 1024;
   const LoopForm form = loop_form(problem);
@@ -132,6 +145,7 @@ void size_tiled(const Problem& problem, const Target& target, int bytes, Schedul
       schedule.kc = unpacked_products_per_block(form, target, bytes);
     }
   }
+  mask_columns(problem, target, schedule);
   if (schedule.packs_b || schedule.kc == 0) widen_low_tiles(form, schedule);
   heighten_narrow_tiles(form, schedule);
   if (schedule.packs_b && n < schedule.nr) schedule.nr = round_up(static_cast<int>(n), schedule.lanes);
@@ -156,7 +170,7 @@ int lent_columns(const LoopForm& form, int accumulator_bytes, const Schedule& sc
 // of Y touched, less often. Measured on Zen 3, float32, from 256 x 256 x 384 to 1024 x 1024 x 1024 and for heads of
 // attention: the best or within 1 % of it, against blocks of half the length and others of the same size. Where K has
 // several blocks anyhow, whose sums wait in Y, they are half as long and twice as wide: 1.05 to 1.2 x as fast.
-void size_general_blocks(const Problem& problem, int accumulator_bytes, Schedule& schedule) {
+void size_general_blocks(const Problem& problem, const Target& target, int accumulator_bytes, Schedule& schedule) {
   constexpr int kPackedColumns = 32, kPackedColumnsOfMany = 64;  // at least: narrower blocks would read A too often
   constexpr int kMostColumns = 256;                              // wider ones gain nothing more
   constexpr int kMostRows = 180;  // likewise, and the sums of several K blocks lie on the stack
@@ -167,8 +181,11 @@ void size_general_blocks(const Problem& problem, int accumulator_bytes, Schedule
   heighten_narrow_tiles(form, schedule);
   // Rows of a strip that do not exist are computed all the same.
   if (m > 0) schedule.mr = static_cast<int>(split_evenly(m, schedule.mr));
-  const bool copies_a = converts_a(problem.dtype);
-  const int packed = (copies_a ? kPackedBytes / 2 : kPackedBytes) / accumulator_bytes;  // elements
+  schedule.pairs_products = may_pair_products(problem, target);
+  schedule.packs_a = schedule.pairs_products && form.a.col.static_value() != 1;
+  const bool has_a = copies_a(schedule, problem.dtype);
+  const auto packed_bytes = static_cast<int>(factor_bytes(schedule, problem.dtype));  // of a product's factor
+  const int packed = (has_a ? kPackedBytes / 2 : kPackedBytes) / packed_bytes;
   const auto whole_panels = [&](int columns) { return schedule.nr * std::max(1, columns / schedule.nr); };
   // Blocks of B whose columns are read along K are turned line by line.
   constexpr int kLineElements = 2 * kUnroll;
@@ -189,24 +206,29 @@ void size_general_blocks(const Problem& problem, int accumulator_bytes, Schedule
     if (schedule.nc < kMostColumns) schedule.lent_nc = lent_columns(form, accumulator_bytes, schedule);
     return;
   }
-  const int left = kStackBudgetBytes / accumulator_bytes - schedule.kc * schedule.nc;
-  const int rows = std::min(left / (schedule.nc + (copies_a ? schedule.kc : 0)), kMostRows);
+  const int left = kStackBudgetBytes - packed_bytes * schedule.kc * schedule.nc;
+  const int row_bytes = accumulator_bytes * schedule.nc + (has_a ? packed_bytes * schedule.kc : 0);
+  const int rows = std::min(left / row_bytes, kMostRows);
   schedule.mc = std::max(rows / schedule.mr, 1) * schedule.mr;
 }
 
 // As many elements at once as registers allow, with what is left for the operands; more products side by side where the
 // elements are few, because a multiply-add has to wait for the one before it in its own sum.
-void size_dots(const LoopForm& form, const RegisterTile& tile, Schedule& schedule) {
+void size_dots(const Problem& problem, const Target& target, const RegisterTile& tile, Schedule& schedule) {
+  const LoopForm form = loop_form(problem);
   constexpr int kTallest = 4, kMostColumns = 8, kFewestSums = 8;
   const int sums = tile.mr * tile.vectors;
   const int64_t n = *form.n.static_value(), k = *form.k.static_value();
   while (schedule.lanes > k) schedule.lanes /= 2;
+  schedule.pairs_products = may_pair_products(problem, target) && schedule.lanes >= kFewestPairLanes &&
+                            kProductsPerPair * schedule.lanes <= k;
+  const int64_t vectors = k / schedule.lanes / (schedule.pairs_products ? kProductsPerPair : 1);
   const int most_rows = std::min(n == 1 ? kMostColumns : kTallest, sums);
   const std::optional<int64_t> m = form.m.static_value();
   schedule.mr = m ? static_cast<int>(split_evenly(*m, most_rows)) : most_rows;
   schedule.nr = static_cast<int>(std::min<int64_t>({n, kMostColumns, sums / schedule.mr}));
   const int64_t side_by_side = std::max(1, kFewestSums / (schedule.mr * schedule.nr));
-  schedule.kr = static_cast<int>(std::min(side_by_side, k / schedule.lanes));
+  schedule.kr = static_cast<int>(std::min(side_by_side, vectors));
   schedule.mc = kMostTiledRows / schedule.mr * schedule.mr;
 }
 
@@ -249,9 +271,9 @@ Schedule heuristic_schedule(Family family, const Problem& problem, const Target&
   if (is_general || family == Family::kTiled) tile = fitting_tile(form, tile, lanes, is_general);
   Schedule schedule{.family = family, .mr = tile.mr, .nr = tile.vectors * lanes, .lanes = lanes};
   if (family == Family::kTiled) size_tiled(problem, target, bytes, schedule);
-  if (family == Family::kDots) size_dots(form, tile, schedule);
+  if (family == Family::kDots) size_dots(problem, target, tile, schedule);
   if (family == Family::kRows) size_rows(form, tile, bytes, schedule);
-  if (family == Family::kGeneral) size_general_blocks(problem, bytes, schedule);
+  if (family == Family::kGeneral) size_general_blocks(problem, target, bytes, schedule);
   return schedule;
 }
 

@@ -41,8 +41,10 @@ struct Flag {
   Family family;
   bool Schedule::*member;
 };
-constexpr Flag kFlags[] = {{"pack=b", Family::kTiled, &Schedule::packs_b},
-                           {"sums=y", Family::kGeneral, &Schedule::sums_in_y}};
+constexpr Flag kFlags[] = {
+    {"pack=b", Family::kTiled, &Schedule::packs_b},        {"mask=n", Family::kTiled, &Schedule::masks_columns},
+    {"sums=y", Family::kGeneral, &Schedule::sums_in_y},    {"pairs=k", Family::kGeneral, &Schedule::pairs_products},
+    {"pairs=k", Family::kDots, &Schedule::pairs_products}, {"pack=a", Family::kGeneral, &Schedule::packs_a}};
 
 std::span<const Field> fields_of(Family family) {
   switch (family) {
@@ -93,7 +95,7 @@ std::string print_schedule(const Schedule& schedule) {
       line += fmt::format(" {}={}", field.key, schedule.*field.member);
   }
   for (const Flag& flag : kFlags) {
-    if (schedule.*flag.member) line += fmt::format(" {}", flag.word);
+    if (flag.family == schedule.family && schedule.*flag.member) line += fmt::format(" {}", flag.word);
   }
   return line;
 }
@@ -167,6 +169,21 @@ Status validate(const Schedule& s, DType dtype, const Target& target) {
   if (s.mr < 1 || registers >= target.vector_registers()) {
     return refuse("accumulators", registers, fmt::format("1 to {}", target.vector_registers() - 1));
   }
+  if (s.masks_columns) {
+    if (!target.has(kAvx512)) return refuse("mask=n for", target.level, "a CPU with AVX-512");
+    if (s.nr != s.lanes) return refuse("mask=n and nr", s.nr, fmt::format("lanes {}", s.lanes));
+    if (s.packs_b) return refuse("mask=n beside", "pack=b", "one of them");
+  }
+  if (s.packs_a && !s.pairs_products) return refuse("pack=a", "alone", "with pairs=k");
+  if (s.pairs_products) {
+    if (!has_pair_products(dtype, target)) {
+      return refuse("pairs=k for", name(dtype), "bfloat16, on a CPU with AVX512-BF16");
+    }
+    if (s.lanes < kFewestPairLanes) {
+      return refuse("pairs=k and lanes", s.lanes, fmt::format("{} and more", kFewestPairLanes));
+    }
+    if (s.kc % kProductsPerPair != 0) return refuse("pairs=k and kc", s.kc, "an even number");
+  }
   if (s.mc < s.mr || s.mc % s.mr != 0) return refuse("mc", s.mc, fmt::format("a multiple of mr {}", s.mr));
   if (s.family != Family::kGeneral && s.mc > kMostTiledRows) {
     return refuse("mc", s.mc, fmt::format("up to {}", kMostTiledRows));
@@ -192,8 +209,8 @@ Status validate(const Schedule& s, DType dtype, const Target& target) {
       return refuse("a lent block of bytes", bytes, fmt::format("up to {}", kMostScratchBytes));
     }
   }
-  const int64_t stack_bytes =
-      accumulator_bytes * ((converts_a(dtype) ? mc * kc : 0) + kc * nc + (s.sums_in_y ? 0 : mc * nc));
+  const int64_t stack_bytes = factor_bytes(s, dtype) * (copies_a(s, dtype) ? mc * kc : 0) +
+                              factor_bytes(s, dtype) * kc * nc + (s.sums_in_y ? 0 : accumulator_bytes * mc * nc);
   if (stack_bytes > kStackBudgetBytes) {
     return refuse("blocks of bytes", stack_bytes, fmt::format("up to {}", kStackBudgetBytes));
   }

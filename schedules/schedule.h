@@ -36,7 +36,11 @@ struct Schedule {
   // kDots: sums of `lanes` products side by side for each element of the tile; kRows: rows of B; 0 in the others.
   int kr = 0;
   bool sums_in_y = false;  // kGeneral: sums wait for the next K block in Y, so that B is packed once, not on the stack
-  bool packs_b = false;    // kTiled, of a constant B: reads it in panels of nr columns, see schedules/packed_panels.h
+  // kGeneral and kDots, of bfloat16: two neighbours along K are multiplied and added by one instruction.
+  bool pairs_products = false;
+  bool packs_a = false;  // kGeneral with pairs: reads copies of A's blocks, whose columns need not be neighbours then
+  bool masks_columns = false;  // kTiled, of fewer columns than lanes: a row is one masked vector
+  bool packs_b = false;  // kTiled, of a constant B: reads it in panels of nr columns, see schedules/packed_panels.h
 
   bool operator==(const Schedule&) const = default;
 };

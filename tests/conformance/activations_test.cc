@@ -12,6 +12,7 @@
 #include "tests/conformance/counts.h"
 #include "tests/conformance/levels.h"
 #include "tests/conformance/settings.h"
+#include "tests/support/flush_promise.h"
 #include "tests/support/instance.h"
 #include "tests/support/kernel_call.h"
 #include "tests/support/oracle_epilogue.h"
@@ -75,6 +76,7 @@ TEST_P(ActivationsTest, IsWithinTheBoundOfTheFunction) {
   Session session(target_of(level()));
   const Expected<Session::Result> result = session.kernel(problem);
   ASSERT_TRUE(result) << result.status().message();
+  const bool flushes = may_flush(result->kernel->artifact());
   const oracle::Step reference{step().op, epilogue_values(step()), std::nullopt};
 
   std::vector<uint64_t> patterns = arguments();
@@ -97,7 +99,8 @@ TEST_P(ActivationsTest, IsWithinTheBoundOfTheFunction) {
         allowed.negative_infinity |= std::isinf(allowed.low);
       }
       const long double found = oracle::decode_float(type(), &y[i * bytes()]);
-      if (allowed.contains(found)) continue;
+      const bool is_subnormal = x != 0 && std::fabs(x) < 0x1p-126L;
+      if (allowed.contains(found) || (is_subnormal && flushes && found == 0)) continue;
       ++wrong;
       ADD_FAILURE() << step().op << "(" << static_cast<double>(x) << ") is "
                     << oracle::element_text(type(), &y[i * bytes()]) << ", allowed: " << allowed.text();
@@ -114,6 +117,7 @@ std::vector<std::tuple<std::string, std::string, DType>> all_cases() {
     for (const char* op :
          {"relu", "leaky_relu", "clip", "gelu", "gelu_tanh", "sigmoid", "tanh", "silu", "hard_swish"}) {
       for (const DType dtype : {DType::kBFloat16, DType::kFloat16, DType::kFloat32, DType::kFloat64}) {
+        if (!has_own_code(level, dtype)) continue;
         if (std::string(op) == "gelu" && dtype == DType::kFloat64) continue;  // not built yet
         cases.emplace_back(level, op, dtype);
       }

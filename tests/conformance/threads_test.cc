@@ -14,6 +14,7 @@
 #include "tests/conformance/settings.h"
 #include "tests/support/case_run.h"
 #include "tests/support/cases.h"
+#include "tests/support/flush_promise.h"
 #include "tests/support/kernel_run.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/value_or_throw.h"
@@ -33,8 +34,9 @@ std::string ask_and_run(Session& session, const Instance& instance) {
   };
   if (!compiled) return wrong(compiled.status().message());
   KernelRun run;
-  const RunResult result = run.run(compiled->kernel->entries(), instance, Placement{}, within_bounds);
   const Artifact& artifact = compiled->kernel->artifact();
+  const RunResult result =
+      run.run(compiled->kernel->entries(), instance, Placement{}, check_for(artifact, within_bounds));
   const Expected<Schedule> schedule = parse_schedule(artifact.schedule);
   if (!schedule) return wrong(schedule.status().message());
   count_run({"threads", instance.problem.dtype, schedule->family, artifact.target.level, ConformanceRoute::kJit},

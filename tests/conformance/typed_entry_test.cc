@@ -15,6 +15,7 @@
 #include "tests/conformance/settings.h"
 #include "tests/support/aot_library.h"
 #include "tests/support/compiled.h"
+#include "tests/support/flush_promise.h"
 #include "tests/support/kernel_library.h"
 #include "tests/support/kernel_run.h"
 #include "tests/support/random_problem.h"
@@ -91,8 +92,9 @@ TEST_P(TypedEntryTest, GivesTheUniformEntrysBytes) {
     typed_epilogue = instance.epilogue.size();
     ASSERT_TRUE(uniform.call != nullptr && typed != nullptr) << drawn.artifact.symbol;
     for (const Placement& placement : placements(instance, false, 0)) {
-      const RunResult expected = run.run(uniform, instance, placement, within_bounds);
-      const RunResult found = run.run({call_typed, uniform.pack_b}, instance, placement, within_bounds);
+      const Check check = check_for(drawn.artifact, within_bounds);
+      const RunResult expected = run.run(uniform, instance, placement, check);
+      const RunResult found = run.run({call_typed, uniform.pack_b}, instance, placement, check);
       EXPECT_EQ(expected.failure, "") << placement.text();
       EXPECT_EQ(found.failure, "") << placement.text();
       EXPECT_EQ(found.y, expected.y) << placement.text();

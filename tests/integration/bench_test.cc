@@ -73,6 +73,14 @@ TEST_F(BenchTest, HasAContenderForEachThatIsAskedFor) {
   EXPECT_TRUE(run.at("target").get<std::string>().starts_with("x86-64-v2"));
 }
 
+TEST_F(BenchTest, TimesSeveralThreadsBesideOne) {
+  const Json run = bench({"gemm f32 m=256 n=128 k=64", "--threads", "2", "--target", "x86-64-v2"});
+  const Json& contenders = run.at("products").at(0).at("contenders");
+  ASSERT_EQ(contenders.size(), 2u) << contenders;
+  EXPECT_EQ(contenders.at(1).at("name"), "gemmc, 2 threads");
+  EXPECT_GT(contenders.at(1).at("gops"), 0);
+}
+
 TEST_F(BenchTest, AScheduleThatDoesNotSuitIsLeftOutWithTheReason) {
   const Json run =
       bench({"gemm f64 m=2 n=3 k=4", "--schedule", "tiled mr=6 nr=16 lanes=8 mc=96", "--target", "x86-64-v3"});
@@ -122,7 +130,10 @@ TEST_F(BenchTest, WrongUseIsRefusedInOneLine) {
             "2: gemmc: error: --dim is for problem strings, NODE.json and MODEL.onnx; found only suites and tables");
   EXPECT_EQ(failure({"bench", p, "--dtype", "f64"}),
             "2: gemmc: error: --dtype is for SUITE.txt and SHAPES.csv; found only sources that have a type");
-  EXPECT_EQ(failure({"bench", p, "--threads", "2"}), "2: gemmc: error: --threads 2: not built yet; allowed: 1");
+  for (const char* wrong : {"many", "0", "-1", "", "4097", "99999999999999999999"}) {
+    EXPECT_EQ(failure({"bench", p, "--threads", wrong}),
+              std::string("2: gemmc: error: --threads '") + wrong + "'; allowed: 1 to 4096");
+  }
 }
 
 }  // namespace

@@ -196,6 +196,21 @@ TEST_F(CommandTest, RunAProblemString) {
   EXPECT_EQ(values("y.npy", {2, 2}), (std::vector<float>{14, 25, 20, 31}));
 }
 
+TEST_F(CommandTest, RunMayUseThreads) {
+  std::vector<float> rows(300 * 64), columns(64 * 200);
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = 1.0f / static_cast<float>(1 + i % 97);
+  for (size_t i = 0; i < columns.size(); ++i) columns[i] = 1.0f / static_cast<float>(1 + i % 89);
+  const std::string a = array("a.npy", {300, 64}, rows), b = array("b.npy", {64, 200}, columns);
+  std::vector<std::vector<float>> results;
+  for (const char* threads : {"1", "3"}) {
+    const ProcessResult result = gemmc({"run", "gemm f32 m=300 n=200 k=64", "--input", "A=" + a, "--input", "B=" + b,
+                                        "--output", "Y=" + path("y.npy"), "--threads", threads});
+    EXPECT_EQ(result.status, 0) << result.err;
+    results.push_back(values("y.npy", {300, 200}));
+  }
+  EXPECT_EQ(results[0], results[1]);
+}
+
 TEST_F(CommandTest, RunANodeOfAModelWithItsOwnWeights) {
   const std::string x = array("x.npy", {2, 4}, {1, 0, 0, 0, 0, 0, 0, 2});
   const ProcessResult result =

@@ -7,8 +7,8 @@
 
 namespace gemmc::testing {
 
-// "x86-64-v2", "x86-64-v3" or "x86-64-v4": the lowest level that has every instruction. Throws std::runtime_error where
-// objdump fails.
+// "x86-64-v2", "x86-64-v3", "x86-64-v4" or "x86-64-v4+bf16": the lowest level that has every instruction. Throws
+// std::runtime_error where objdump fails.
 std::string level_of_code(const std::filesystem::path& file);
 
 }  // namespace gemmc::testing

@@ -41,6 +41,8 @@ struct Product {
   bool trans_a = false, trans_b = false;
   float alpha = 1, beta = 1;
   std::vector<Step> epilogue = {};
+  // Whether factors and sums of the product below 2^-126, the smallest normal float32, may count as 0.
+  bool may_flush = false;
 };
 
 // Y's shape. The shapes must be valid: the oracle judges results, not descriptions.

@@ -20,12 +20,14 @@ struct Float32Arithmetic {
   static constexpr double kEps = 0x1p-24, kTiny = 0x1p-149, kMax = 0x1.fffffep127;
   static constexpr double kOverflow = 0x1.ffffffp127;  // from here on values round to infinity
   static constexpr double kWideEps = 0x1p-53;
+  static constexpr double kSmallestNormal = 0x1p-126;
 };
 struct Float64Arithmetic {
   using Wide = long double;  // 11 bits more than float64, and a range in which nothing overflows or vanishes
   static constexpr double kEps = 0x1p-53, kTiny = 0x1p-1074, kMax = 0x1.fffffffffffffp1023;
   static constexpr long double kOverflow = 0x1.fffffffffffff8p1023L;
   static constexpr double kWideEps = 0x1p-64;
+  static constexpr double kSmallestNormal = 0x1p-1022;
 };
 
 // What is known of a number that was computed in floating point in an unknown order: the exact value of the finite case
@@ -68,6 +70,8 @@ struct Dot {
   bool nan = false, positive_infinity = false, negative_infinity = false;  // among the products
   Wide sum = 0;                                                            // of the finite products
   Wide magnitude = 0;                                                      // of their absolute values
+  Wide flushed = 0;                                                        // of those whose factors may count as 0
+  bool may_miss_infinity = false;  // a product is infinite, or NaN if its other factor counts as 0
 };
 
 template <typename Wide>
@@ -95,14 +99,33 @@ Dot<Wide> dot_of(const Wide* a, const Wide* b, int64_t depth, bool all_finite) {
   return dot;
 }
 
+// Adds what follows from taking factors below `smallest` for 0.
+template <typename Wide>
+void add_flushed(Dot<Wide>& dot, const Wide* a, const Wide* b, int64_t depth, Wide smallest) {
+  for (int64_t k = 0; k < depth; ++k) {
+    const Wide product = a[k] * b[k];
+    const bool may_be_zero = (a[k] != 0 && std::fabs(a[k]) < smallest) || (b[k] != 0 && std::fabs(b[k]) < smallest);
+    if (!may_be_zero) continue;
+    if (std::isinf(product)) dot.may_miss_infinity = true;
+    if (std::isfinite(product)) dot.flushed += std::fabs(product);
+  }
+}
+
+// What a step of a sum may be off by where it becomes subnormal.
 template <typename Arithmetic>
-Outcome<typename Arithmetic::Wide> accumulate(const Dot<typename Arithmetic::Wide>& dot, int64_t depth) {
+typename Arithmetic::Wide tiny_of(const Product& product) {
+  return static_cast<typename Arithmetic::Wide>(product.may_flush ? Arithmetic::kSmallestNormal : Arithmetic::kTiny);
+}
+
+template <typename Arithmetic>
+Outcome<typename Arithmetic::Wide> accumulate(const Product& product, const Dot<typename Arithmetic::Wide>& dot,
+                                              int64_t depth) {
   using Wide = typename Arithmetic::Wide;
   const Wide roundings = static_cast<Wide>(depth + 4);
   Outcome<Wide> outcome;
   outcome.value = dot.sum;
-  outcome.error = roundings * static_cast<Wide>(Arithmetic::kEps) * dot.magnitude +
-                  (dot.magnitude > 0 ? roundings * static_cast<Wide>(Arithmetic::kTiny) : 0);
+  outcome.error = roundings * static_cast<Wide>(Arithmetic::kEps) * dot.magnitude + dot.flushed +
+                  (dot.magnitude > 0 ? roundings * tiny_of<Arithmetic>(product) : 0);
   // Whatever the order, a partial sum lies between the sum of the negative products and that of the positive ones.
   const Wide positive = (dot.magnitude + dot.sum) / 2 + outcome.error;
   const Wide negative = (dot.magnitude - dot.sum) / 2 + outcome.error;
@@ -110,7 +133,7 @@ Outcome<typename Arithmetic::Wide> accumulate(const Dot<typename Arithmetic::Wid
   const bool negative_overflow = negative >= static_cast<Wide>(Arithmetic::kOverflow);
   outcome.positive_infinity = dot.positive_infinity || positive_overflow;
   outcome.negative_infinity = dot.negative_infinity || negative_overflow;
-  outcome.nan = dot.nan || (outcome.positive_infinity && outcome.negative_infinity);
+  outcome.nan = dot.nan || dot.may_miss_infinity || (outcome.positive_infinity && outcome.negative_infinity);
   outcome.finite = !dot.nan && !dot.positive_infinity && !dot.negative_infinity;
   // An infinite product decides, unless its opposite comes to it.
   if (dot.positive_infinity) outcome.negative_infinity = false;
@@ -181,7 +204,7 @@ AllowedFloat allowed_sum(const Product& product, const Dot<typename Arithmetic::
   using Wide = typename Arithmetic::Wide;
   const Wide limit = static_cast<Wide>(Arithmetic::kOverflow);
   const Wide alpha = product.alpha, beta = product.beta;
-  Outcome<Wide> outcome = accumulate<Arithmetic>(dot, depth);
+  Outcome<Wide> outcome = accumulate<Arithmetic>(product, dot, depth);
   if (alpha != 1) outcome = scaled(outcome, alpha, limit);
   Wide magnitude = std::fabs(alpha) * dot.magnitude;
   if (c != nullptr) {
@@ -198,9 +221,9 @@ AllowedFloat allowed_sum(const Product& product, const Dot<typename Arithmetic::
   if (!outcome.finite) return result;
   // The documented bound, and the oracle's own rounding, which is at least 2^-11 times smaller.
   const Wide roundings = static_cast<Wide>(depth + 4);
-  const Wide tiny = static_cast<Wide>(Arithmetic::kTiny) * std::max<Wide>(1, std::fabs(alpha));
-  const Wide bound =
-      roundings * static_cast<Wide>(Arithmetic::kEps + Arithmetic::kWideEps) * magnitude + roundings * tiny;
+  const Wide tiny = tiny_of<Arithmetic>(product) * std::max<Wide>(1, std::fabs(alpha));
+  const Wide bound = roundings * static_cast<Wide>(Arithmetic::kEps + Arithmetic::kWideEps) * magnitude +
+                     roundings * tiny + std::fabs(alpha) * dot.flushed;
   const long double low = static_cast<long double>(outcome.value) - bound;
   const long double high = static_cast<long double>(outcome.value) + bound;
   result.low = low;
@@ -260,8 +283,9 @@ std::optional<Mismatch> find_mismatch_in(const Product& product, const BatchItem
   for (int64_t m = 0; m < item.y.rows; ++m) {
     for (int64_t n = 0; n < item.y.cols; ++n) {
       const bool all_finite = operands.row_is_finite[m] && operands.column_is_finite[n];
-      const Dot<Wide> dot =
-          dot_of(operands.rows.data() + m * depth, operands.columns.data() + n * depth, depth, all_finite);
+      const Wide *row = operands.rows.data() + m * depth, *column = operands.columns.data() + n * depth;
+      Dot<Wide> dot = dot_of(row, column, depth, all_finite);
+      if (product.may_flush) add_flushed(dot, row, column, depth, static_cast<Wide>(Arithmetic::kSmallestNormal));
       Wide c_value = 0;
       if (item.c.base != nullptr) c_value = static_cast<Wide>(decode_float(type, item.c.at(m, n, bytes)));
       const AllowedFloat range =

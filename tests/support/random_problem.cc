@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/dim_names.h"
+#include "schedules/blocking.h"
 #include "schedules/family_table.h"
 #include "tests/support/instance.h"
 
@@ -427,6 +428,8 @@ Schedule random_schedule(const Problem& problem, const Target& target, Random& r
     schedule.mr = static_cast<int>(random.between(1, is_large ? 8 : 4));
     schedule.mc = schedule.mr * static_cast<int>(random.between(1, 12));
     schedule.packs_b = schedule.family == Family::kTiled && canonical_problem.b.is_constant && random.one_in(2);
+    schedule.masks_columns = schedule.family == Family::kTiled && target.has(kAvx512) && random.one_in(4);
+    if (schedule.masks_columns) schedule.nr = schedule.lanes;
     if (schedule.family == Family::kTiled && random.one_in(2)) schedule.kc = static_cast<int>(random.between(1, 20));
     if (schedule.family == Family::kRows) schedule.nc = schedule.nr * static_cast<int>(random.between(1, 6));
     if (schedule.family == Family::kGeneral) {
@@ -437,6 +440,9 @@ Schedule random_schedule(const Problem& problem, const Target& target, Random& r
         schedule.lent_nc = schedule.nc + schedule.nr * static_cast<int>(random.between(1, 6));
       }
     }
+    schedule.pairs_products = may_pair_products(canonical_problem, target) && random.one_in(2) &&
+                              (schedule.family == Family::kGeneral || schedule.family == Family::kDots);
+    schedule.packs_a = schedule.family == Family::kGeneral && schedule.pairs_products && random.one_in(2);
     if (validate(schedule, problem.dtype, target).is_ok() && !refuse_schedule(schedule, canonical_problem, target)) {
       return schedule;
     }

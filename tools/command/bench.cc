@@ -175,8 +175,14 @@ Status bench(const BenchOptions& options) {
         "SOURCE is required: a problem string, NODE.json, MODEL.onnx, SUITE.txt or SHAPES.csv (or --peak alone)");
   const Expected<std::vector<DType>> dtypes = parse_dtypes(options.dtypes);
   if (!dtypes) return dtypes.status();
-  const Expected<MeasureOptions> measuring = measure_options(options);
+  Expected<MeasureOptions> measuring = measure_options(options);
   if (!measuring) return measuring.status();
+  const Expected<std::unique_ptr<TbbParallel>> threads = options.kernel.threads();
+  if (!threads) return threads.status();
+  if (*threads != nullptr) {
+    measuring->parallel = &(*threads)->hook();
+    measuring->race.clock = Clock::kWall;
+  }
   for (const auto& file : {options.csv, options.report}) GEMMC_RETURN_IF_ERROR(check_writable(file));
   constexpr double kMostQuickOperations = 2e7;
   Expected<BenchSources> sources = read_bench_sources(
@@ -219,6 +225,7 @@ Verb add_bench(CLI::App& app) {
   options->kernel.add_sources(*verb, "Problem strings, NODE.json, MODEL.onnx, SUITE.txt, SHAPES.csv");
   options->kernel.add_node(*verb);
   options->kernel.add_target(*verb, "host");
+  options->kernel.add_threads(*verb);
   verb->add_option("--dtype", options->dtypes, "Element types for the shapes of suites and tables, e.g. f32,f64")
       ->delimiter(',')
       ->allow_extra_args(false);

@@ -30,7 +30,8 @@ struct Explained {
 
 std::string verdict_text(const FamilyVerdict& verdict, const Schedule& chosen) {
   if (verdict.refusal) return "refuses: " + *verdict.refusal;
-  const std::string order = verdict.sums_by_k ? ", sums in the order of k" : "";
+  const bool has_pairs = verdict.family == chosen.family && chosen.pairs_products;
+  const std::string order = has_pairs ? ", adds up pairs along K" : verdict.sums_by_k ? ", sums in the order of k" : "";
   const std::string demurral = verdict.demurral ? "; a later one is likely faster: " + *verdict.demurral : "";
   return (verdict.family == chosen.family ? "takes it, chosen" : "takes it") + order + demurral;
 }

@@ -55,7 +55,10 @@ void KernelOptions::add_target(CLI::App& app, const std::string& default_target)
   app.add_option("--target", targets_, fmt::format("{}; default {}", fmt::join(target_names(), ", "), default_target))
       ->delimiter(',')
       ->allow_extra_args(false);
-  add_given(app, "--threads", threads_, "1 is all that is built yet");
+}
+
+void KernelOptions::add_threads(CLI::App& app) {
+  add_given(app, "--threads", threads_, "Threads that calls may use; default 1");
 }
 
 void KernelOptions::add_compilation(CLI::App& app, const std::string& default_target) {
@@ -86,16 +89,21 @@ Expected<Source> KernelOptions::source(const std::string& text, ConstantValues v
 }
 
 Expected<Target> KernelOptions::target() const {
-  const std::optional<int64_t> threads = threads_ ? parse_int64(*threads_) : 1;
-  if (!threads || *threads < 1) {
-    return Status::invalid(fmt::format("--threads {}; allowed: 1 and more, up to 2^63-1", in_quotes(*threads_)));
-  }
-  if (*threads != 1) return Status::unsupported(fmt::format("--threads {}: not built yet; allowed: 1", *threads));
   if (targets_.size() > 1) {
     return Status::unsupported(fmt::format(
         "--target {}: several CPUs in one build are not built yet; allowed: one target", fmt::join(targets_, ",")));
   }
   return parse_target(targets_.empty() ? default_target_ : targets_[0]);
+}
+
+Expected<std::unique_ptr<TbbParallel>> KernelOptions::threads() const {
+  const std::optional<int64_t> count = threads_ ? parse_int64(*threads_) : 1;
+  if (!count || *count < 1 || *count > TbbParallel::kMostThreads) {
+    return Status::invalid(
+        fmt::format("--threads {}; allowed: 1 to {}", in_quotes(*threads_), TbbParallel::kMostThreads));
+  }
+  if (*count == 1) return std::unique_ptr<TbbParallel>();
+  return TbbParallel::create(static_cast<int32_t>(*count));
 }
 
 Expected<CompileOptions> KernelOptions::compile_options() const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "compiler/compile.h"
 #include "core/status.h"
 #include "core/target.h"
+#include "runtime/parallel.h"
 #include "tools/command/source.h"
 
 namespace gemmc {
@@ -32,6 +34,8 @@ class KernelOptions {
   void add_model_options(CLI::App& app);
   void add_node(CLI::App& app);
   void add_target(CLI::App& app, const std::string& default_target);
+  // For verbs that call kernels.
+  void add_threads(CLI::App& app);
   // The target and one schedule.
   void add_compilation(CLI::App& app, const std::string& default_target);
 
@@ -43,8 +47,10 @@ class KernelOptions {
   std::string node_option() const { return !dims_.empty() ? "--dim" : node_ ? "--node" : ""; }
   // Whether --fuse or --narrow is given.
   bool takes_in() const { return fuse_ || narrow_; }
-  // One target. More than one, and other threads than one, are refused as not built yet.
+  // One target; more than one are refused as not built yet.
   Expected<Target> target() const;
+  // What calls of a verb with add_threads() may use; null: one thread.
+  Expected<std::unique_ptr<TbbParallel>> threads() const;
   bool target_is_default() const { return targets_.empty(); }
   Expected<CompileOptions> compile_options() const;
 

@@ -93,6 +93,9 @@ Status run(const RunOptions& options) {
   if (!target) return target.status();
   const Expected<CompileOptions> compile_options = options.kernel.compile_options();
   if (!compile_options) return compile_options.status();
+  const Expected<std::unique_ptr<TbbParallel>> threads = options.kernel.threads();
+  if (!threads) return threads.status();
+  const gemmc_parallel* const parallel = *threads == nullptr ? nullptr : &(*threads)->hook();
   const Expected<std::string> path = output_path(options.outputs);
   if (!path) return path.status();
   Expected<Source> source = options.kernel.source(ConstantValues::kRead);
@@ -112,8 +115,8 @@ Status run(const RunOptions& options) {
 
   Session session(*target);
   InvokeReport report;
-  const Expected<Tensor> y = node->node ? invoke(session, *node->node, arrays, *compile_options, &report)
-                                        : invoke(session, *node->problem, arrays, *compile_options, &report);
+  const Expected<Tensor> y = node->node ? invoke(session, *node->node, arrays, *compile_options, &report, parallel)
+                                        : invoke(session, *node->problem, arrays, *compile_options, &report, parallel);
   if (!y) return y.status();
   GEMMC_RETURN_IF_ERROR(write_npy(*path, *y));
   if (options.as_json) print_report(report, canonical(*node->problem).dim_names, *y);
@@ -134,6 +137,7 @@ Verb add_run(CLI::App& app) {
                "for may be left out");
   add_repeated(*verb, "--output", options->outputs, "Y=FILE.npy")->required();
   options->kernel.add_compilation(*verb, "host");
+  options->kernel.add_threads(*verb);
   verb->add_flag("--json", options->as_json, "Print the kernel and the time of the call");
   return {verb, [=] { return run(*options); }};
 }

@@ -29,6 +29,8 @@ const char* role_name(Role role) {
   switch (role) {
     case Role::kGemmc:
       return "gemmc";
+    case Role::kThreads:
+      return "threads";
     case Role::kRuntime:
       return "runtime";
     case Role::kSchedule:

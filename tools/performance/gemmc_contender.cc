@@ -16,13 +16,13 @@ class LoadedKernel {
   LoadedKernel(std::shared_ptr<const Kernel> kernel, const Operands& operands)
       : kernel_(std::move(kernel)), operands_(operands) {}
   // Environment: no memory for the packed B or for scratch.
-  Status prepare_memory() {
-    if (const int64_t bytes = kernel_->entries().scratch_bytes; bytes > 0) {
+  Status prepare_memory(int32_t threads) {
+    if (const int64_t bytes = kernel_->entries().scratch_bytes * threads; bytes > 0) {
       Expected<AlignedMemory> memory = allocate_aligned(static_cast<size_t>(bytes));
       if (!memory) return memory.status();
       scratch_ = *std::move(memory);
+      scratch_bytes_ = bytes;
     }
-
     const gemmc_pack_entry pack = kernel_->entries().pack_b;
     if (pack == nullptr) return Status::ok();
     Expected<AlignedMemory> memory = allocate_aligned(static_cast<size_t>(pack(operands_.b, nullptr)));
@@ -35,6 +35,7 @@ class LoadedKernel {
   const Operands& operands() const { return operands_; }
   // Null where it wants none.
   void* scratch() const { return scratch_.get(); }
+  int64_t scratch_bytes() const { return scratch_bytes_; }
   // Null where B is read where it is.
   const void* packed_b() const { return packed_b_.get(); }
 
@@ -42,6 +43,7 @@ class LoadedKernel {
   std::shared_ptr<const Kernel> kernel_;
   Operands operands_;
   AlignedMemory packed_b_, scratch_;
+  int64_t scratch_bytes_ = 0;
 };
 
 // Static sizes without scratch memory: the typed entry takes nothing but the three pointers.
@@ -62,7 +64,8 @@ class TypedContender : public Contender {
 
 class UniformContender : public Contender {
  public:
-  UniformContender(LoadedKernel loaded, const std::vector<std::string>& dim_names, const Product& product)
+  UniformContender(LoadedKernel loaded, const std::vector<std::string>& dim_names, const Product& product,
+                   const gemmc_parallel* parallel)
       : loaded_(std::move(loaded)) {
     for (size_t i = 0; i < dim_names.size() && i < dims_.size(); ++i) {
       const std::string& name = dim_names[i];
@@ -75,7 +78,8 @@ class UniformContender : public Contender {
     call_.dims = dims_.data();
     call_.packed[1] = loaded_.packed_b();
     call_.scratch = loaded_.scratch();
-    if (call_.scratch != nullptr) call_.scratch_bytes = static_cast<uint64_t>(loaded_.kernel().entries().scratch_bytes);
+    call_.scratch_bytes = static_cast<uint64_t>(loaded_.scratch_bytes());
+    call_.parallel = parallel;
   }
   void run(int64_t calls) override {
     const gemmc_kernel_entry entry = loaded_.kernel().entry();
@@ -106,11 +110,12 @@ Expected<GemmcKernel> prepare_gemmc(Session& session, DType dtype, const Product
   kernel.schedule = result->kernel->artifact().schedule;
   kernel.compile_ns = compile_ns;
   LoadedKernel loaded(std::move(result->kernel), operands);
-  GEMMC_RETURN_IF_ERROR(loaded.prepare_memory());
-  if (request.sizes == Sizes::kStatic && loaded.scratch() == nullptr) {
+  GEMMC_RETURN_IF_ERROR(loaded.prepare_memory(request.parallel == nullptr ? 1 : request.parallel->threads));
+  if (request.sizes == Sizes::kStatic && loaded.scratch() == nullptr && request.parallel == nullptr) {
     kernel.contender = std::make_unique<TypedContender>(std::move(loaded));
   } else {
-    kernel.contender = std::make_unique<UniformContender>(std::move(loaded), result->dim_names, product);
+    kernel.contender =
+        std::make_unique<UniformContender>(std::move(loaded), result->dim_names, product, request.parallel);
   }
   return kernel;
 }

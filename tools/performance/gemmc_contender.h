@@ -14,8 +14,9 @@ namespace gemmc {
 
 struct GemmcRequest {
   Sizes sizes = Sizes::kStatic;
-  bool has_constant_b = false;       // the kernel may then want B packed, which is done here, outside the calls
-  std::optional<Schedule> schedule;  // absent: the family table's choice
+  bool has_constant_b = false;               // the kernel may then want B packed, which is done here, outside the calls
+  std::optional<Schedule> schedule;          // absent: the family table's choice
+  const gemmc_parallel* parallel = nullptr;  // threads for the calls; null: one
 };
 
 struct GemmcKernel {

@@ -135,6 +135,10 @@ Expected<Measurement> measure(Session& session, const SuiteEntry& entry, const P
     GEMMC_RETURN_IF_ERROR(field.add_other({Role::kRuntime, false, "gemmc run-time"}, {.sizes = Sizes::kRuntime}));
   if (options.with_packed_b)
     GEMMC_RETURN_IF_ERROR(field.add_other({Role::kGemmc, true, "gemmc packed"}, {.has_constant_b = true}));
+  if (options.parallel != nullptr) {
+    const Entrant entrant{Role::kThreads, false, fmt::format("gemmc, {} threads", options.parallel->threads)};
+    GEMMC_RETURN_IF_ERROR(field.add_other(entrant, {.parallel = options.parallel}));
+  }
   for (const Schedule& schedule : options.schedules) {
     GEMMC_RETURN_IF_ERROR(field.add_other({Role::kSchedule, schedule.packs_b, "gemmc " + print_schedule(schedule)},
                                           {.has_constant_b = schedule.packs_b, .schedule = schedule}));

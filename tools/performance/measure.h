@@ -7,6 +7,7 @@
 #include "api/session.h"
 #include "core/dtype.h"
 #include "core/status.h"
+#include "gemmc/gemmc.h"
 #include "schedules/schedule.h"
 #include "tools/performance/peers.h"
 #include "tools/performance/race.h"
@@ -18,6 +19,7 @@ namespace gemmc {
 enum class Role {
   kGemmc,     // compiled for the product's sizes, with the schedule that gemmc chooses
   kRuntime,   // gemmc, sizes are arguments of the call
+  kThreads,   // gemmc, compiled for the sizes, in several threads
   kSchedule,  // gemmc, compiled for the sizes, with a schedule that the user gave
   kPeer,
 };
@@ -50,7 +52,8 @@ struct Measurement {
 struct MeasureOptions {
   RaceOptions race;
   bool with_runtime_sizes = false;
-  bool with_packed_b = false;  // gemmc and the peers that can, beside everyone with a plain B
+  bool with_packed_b = false;                // gemmc and the peers that can, beside everyone with a plain B
+  const gemmc_parallel* parallel = nullptr;  // gemmc in these threads, beside everyone with one
   std::vector<Schedule> schedules;
 };
 

@@ -1,5 +1,9 @@
 #include "tools/performance/peak.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <cstdint>
 
@@ -29,10 +33,29 @@ namespace avx2 {
 }  // namespace avx2
 namespace avx512 {
 #pragma GCC push_options
-#pragma GCC target("avx512f")
+#pragma GCC target("avx512f,avx512dq")
 #include "tools/performance/peak_chains.inc"
 #pragma GCC pop_options
 }  // namespace avx512
+namespace avx512bf16 {
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512vl,avx512bf16")
+// As the others, with the instruction that adds two products of bfloat16 to each sum.
+void pair_chains(int64_t steps) {
+  __m512 sums[kChains] = {};
+  __m512bh factor = reinterpret_cast<__m512bh>(_mm512_set1_epi16(0x3f00)), other = factor;
+  asm volatile("" : "+x"(factor), "+x"(other));
+#pragma GCC unroll 16
+  for (int i = 0; i < kChains; ++i) asm volatile("" : "+x"(sums[i]));
+  for (int64_t step = 0; step < steps; ++step) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kChains; ++i) sums[i] = _mm512_dpbf16_ps(sums[i], factor, other);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kChains; ++i) asm volatile("" : "+x"(sums[i]));
+}
+#pragma GCC pop_options
+}  // namespace avx512bf16
 
 // Best of many short runs: a peak is what the core can do, so interruptions must not lower it.
 Peak measure(DType dtype, const char* extension, int vector_bytes, void (*chains)(int64_t steps)) {
@@ -54,23 +77,31 @@ std::vector<Peak> measure_peaks(uint32_t features) {
     peaks.push_back(measure(DType::kFloat32, "sse4.2", 16, sse42::multiply_add_chains<float, 16>));
     peaks.push_back(measure(DType::kFloat64, "sse4.2", 16, sse42::multiply_add_chains<double, 16>));
     peaks.push_back(measure(DType::kInt32, "sse4.2", 16, sse42::multiply_add_chains<uint32_t, 16>));
+    peaks.push_back(measure(DType::kInt64, "sse4.2", 16, sse42::multiply_add_chains<uint64_t, 16>));
   }
   if (has(kAvx2 | kFma)) {
     peaks.push_back(measure(DType::kFloat32, "avx2,fma", 32, avx2::multiply_add_chains<float, 32>));
     peaks.push_back(measure(DType::kFloat64, "avx2,fma", 32, avx2::multiply_add_chains<double, 32>));
     peaks.push_back(measure(DType::kInt32, "avx2,fma", 32, avx2::multiply_add_chains<uint32_t, 32>));
+    peaks.push_back(measure(DType::kInt64, "avx2,fma", 32, avx2::multiply_add_chains<uint64_t, 32>));
   }
   if (has(kAvx512)) {
     peaks.push_back(measure(DType::kFloat32, "avx512f", 64, avx512::multiply_add_chains<float, 64>));
     peaks.push_back(measure(DType::kFloat64, "avx512f", 64, avx512::multiply_add_chains<double, 64>));
     peaks.push_back(measure(DType::kInt32, "avx512f", 64, avx512::multiply_add_chains<uint32_t, 64>));
+    peaks.push_back(measure(DType::kInt64, "avx512dq", 64, avx512::multiply_add_chains<uint64_t, 64>));
   }
+  if (has(kAvx512Bf16)) peaks.push_back(measure(DType::kBFloat16, "avx512bf16", 64, avx512bf16::pair_chains));
   return peaks;
 }
 
 std::optional<double> peak_gops(const std::vector<Peak>& peaks, DType dtype) {
-  DType measured = accumulator(dtype);
+  const auto is_measured = [&](DType type) {
+    return std::any_of(peaks.begin(), peaks.end(), [&](const Peak& peak) { return peak.dtype == type; });
+  };
+  DType measured = is_measured(dtype) ? dtype : accumulator(dtype);
   if (measured == DType::kUInt32) measured = DType::kInt32;
+  if (measured == DType::kUInt64) measured = DType::kInt64;
   std::optional<double> best;
   for (const Peak& peak : peaks)
     if (peak.dtype == measured) best = std::max(best.value_or(0), peak.gops);

@@ -15,8 +15,8 @@
 namespace gemmc {
 
 struct Peak {
-  DType dtype;            // float32, float64 or int32
-  std::string extension;  // what the code was compiled for: "sse4.2", "avx2,fma", "avx512f"
+  DType dtype;            // float32, float64, int32, int64, or bfloat16 with instructions of its own
+  std::string extension;  // what the code was compiled for: "sse4.2", "avx2,fma", "avx512f", "avx512bf16"
   int lanes;              // elements of one vector
   double gops;            // 1e9 operations a second; a multiply and an add count as two
 };
@@ -25,8 +25,9 @@ struct Peak {
 // lesser target are measured against what that target can do. Takes about 20 ms per figure.
 std::vector<Peak> measure_peaks(uint32_t features);
 
-// The highest figure for the type in which a product of `dtype` elements is summed (unsigned integers count as signed);
-// nothing where no peak was measured (64-bit integers: no single multiply instruction stands for them on every CPU).
+// The highest figure for `dtype`, or else for the type in which a product of such elements is summed (unsigned integers
+// count as signed); nothing where no peak was measured. 64-bit integers are multiplied with what the extension has: one
+// instruction from AVX-512 DQ on, three multiplications of halves before.
 std::optional<double> peak_gops(const std::vector<Peak>& peaks, DType dtype);
 
 }  // namespace gemmc

@@ -4,12 +4,14 @@
 #include <vector>
 
 #include "tools/performance/contender.h"
+#include "tools/performance/timing.h"
 
 namespace gemmc {
 
 struct RaceOptions {
   int rounds = 15;
   double sample_ns = 2e6;  // a sample is as many calls as take about this long
+  Clock clock = Clock::kCpu;
 };
 
 // Nanoseconds per call: [contender][round]. In each round everyone is measured once, so that a slow moment of the

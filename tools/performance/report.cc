@@ -26,23 +26,26 @@ void print_head(const BenchmarkRun& r, ReportText out) {
   for (const std::string& skipped : r.skipped_peers) fmt::format_to(out, "| not measured | {} |\n", skipped);
   for (const std::string& left_out : r.left_out) fmt::format_to(out, "| left out | {} |\n", left_out);
 
+  const bool has_threads = r.race.clock == Clock::kWall;
   fmt::format_to(
       out,
       "\n## How it was measured\n\n"
       "* Each result is compared with a plain computation of sampled elements first; a wrong one of gemmc's stops the\n"
       "  run, a wrong one of a peer's does not count.\n"
-      "* One thread. Operands are warm, dense, row-major and aligned to 64 bytes; Y is overwritten.\n"
+      "* {} Operands are warm, dense, row-major and aligned to 64 bytes; Y is overwritten.\n"
       "* Everyone computes the same product in turn, in one process: {} rounds (a third of them where a call takes "
       "more\n"
       "  than 50 ms), samples of {:.1f} ms or one call. Figures are medians of the rounds, with the quartiles in\n"
       "  parentheses; ratios are taken round by round.\n"
-      "* Time is the process's CPU time, which leaves out the time that others had the core. On a loaded machine "
-      "caches\n"
-      "  and clock are still shared: mind the quartiles.\n"
+      "* {}\n"
       "* GFLOP/s (GOP/s for integers): 2 M N K operations. The peak is measured too, with multiply-adds on registers,\n"
       "  and so is how fast one core reads from each cache and from memory.\n"
       "* Peers get plain calls with a plain B, unless a table says otherwise.\n",
-      r.race.rounds, r.race.sample_ns / 1e6);
+      has_threads ? "One thread, but for gemmc where a line says more." : "One thread.", r.race.rounds,
+      r.race.sample_ns / 1e6,
+      has_threads ? "Time is the wall clock's, which has to wait where others have the cores: mind the quartiles."
+                  : "Time is the process's CPU time, which leaves out the time that others had the core. On a loaded "
+                    "machine caches\n  and clock are still shared: mind the quartiles.");
 }
 
 void print_peaks(const BenchmarkRun& r, ReportText out) {
@@ -98,8 +101,8 @@ void print_types_without_peers(const BenchmarkRun& r, const std::vector<std::pai
                                ReportText out) {
   if (types.empty()) return;
   fmt::format_to(out,
-                 "\n## Types without peers, GOP/s\n\n16-bit floats are summed in float32, so float32's peak is theirs; "
-                 "64-bit integers have no measured peak.\n\n"
+                 "\n## Types without peers, GOP/s\n\n16-bit floats are summed in float32, so float32's peak is theirs, "
+                 "but for bfloat16 where the CPU multiplies it.\n\n"
                  "| type | M x N x K | gemmc | % of peak | run-time | schedule |\n|---|---|---|---|---|---|\n");
   for (const auto& [dtype, measured] : types) {
     for (const Measurement* m : measured) {
@@ -110,6 +113,25 @@ void print_types_without_peers(const BenchmarkRun& r, const std::vector<std::pai
                      runtime != nullptr ? fmt::format("{:.1f}", median_gops(*m, *runtime)) : "-", gemmc.schedule);
     }
   }
+}
+
+// gemmc in several threads beside gemmc in one.
+void print_threads(const BenchmarkRun& r, ReportText out) {
+  std::string rows;
+  for (const Measurement& m : r.measurements) {
+    const Entrant* threads = m.find(Role::kThreads, false);
+    if (threads == nullptr) continue;
+    const Entrant& alone = *m.find(Role::kGemmc, false);
+    const Spread ratio = speed_ratio(*threads, alone);
+    fmt::format_to(ReportText(rows), "| {} | {} | {} | {} | {} | {:.2f} ({:.2f}-{:.2f}) |\n", name(m.dtype),
+                   m.product.to_string(), threads->name, print_gops(m, *threads), print_gops(m, alone), ratio.median,
+                   ratio.lower_quartile, ratio.upper_quartile);
+  }
+  if (rows.empty()) return;
+  fmt::format_to(out,
+                 "\n## Several threads, GFLOP/s\n\n| type | M x N x K | contender | with them | one thread | times as "
+                 "fast (quartiles) |\n|---|---|---|---|---|---|\n{}",
+                 rows);
 }
 
 // Schedules that the user gave, beside gemmc's choice.
@@ -172,6 +194,7 @@ std::string print_markdown(const BenchmarkRun& run) {
     }
   }
   print_types_without_peers(run, without_peers, out);
+  print_threads(run, out);
   print_given_schedules(run, out);
   print_poor_choices(run, out);
   print_compile_times(run, out);

@@ -1,7 +1,8 @@
 // Time of repeated calls, and its spread over rounds.
 //
-// The clock is the process's CPU time, not the wall clock: on a busy machine it leaves out the time in which somebody
-// else had the core, and a peer that starts more threads than it was told to pays for all of them. Nanoseconds.
+// Usually the clock is the process's CPU time, not the wall clock: on a busy machine it leaves out the time in which
+// somebody else had the core, and a peer that starts more threads than it was told to pays for all of them. Where
+// threads are the question, it is the wall clock. Nanoseconds.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +10,24 @@
 
 namespace gemmc {
 
-double cpu_time_ns();
+enum class Clock { kCpu, kWall };
+
+double time_ns(Clock clock);
+inline double cpu_time_ns() { return time_ns(Clock::kCpu); }
 
 template <typename Work>
-double elapsed_ns(const Work& work) {
-  const double start = cpu_time_ns();
+double elapsed_ns(const Work& work, Clock clock = Clock::kCpu) {
+  const double start = time_ns(clock);
   work();
-  return cpu_time_ns() - start;
+  return time_ns(clock) - start;
 }
 
 // How many calls take about `target_ns`; at least one. `run(calls)` makes that many calls.
 template <typename Run>
-int64_t calls_for(double target_ns, const Run& run) {
+int64_t calls_for(double target_ns, const Run& run, Clock clock = Clock::kCpu) {
   int64_t calls = 1;
   for (;;) {
-    const double ns = elapsed_ns([&] { run(calls); });
+    const double ns = elapsed_ns([&] { run(calls); }, clock);
     if (ns >= target_ns) return calls;
     // Short measurements are noisy, so approach the target in steps of at most 10.
     const double factor = ns > 0 ? target_ns / ns * 1.1 : 10;

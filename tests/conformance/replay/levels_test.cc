@@ -168,7 +168,9 @@ TEST_P(LevelsTest, KernelsAreRight) {
   // Every kernel in several placements, but for a few that meet a fault of the CPU.
   const size_t right = count_runs(result.out, level, place), missing = left_out(result.out);
   EXPECT_GE(right + missing, 3 * recorder.recording().runs.size());
-  if (conformance_settings().problem.empty()) EXPECT_LE(missing * 20, right);
+  if (conformance_settings().problem.empty()) {
+    EXPECT_LE(missing * 20, right);
+  }
   // What a place reports is what the program said, not that there was a place.
   EXPECT_EQ(run_at_level(by, level, {CONFORMANCE_REPLAY, "none", "none"}).status, 2);
 }

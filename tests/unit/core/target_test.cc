@@ -22,7 +22,11 @@ TEST(Target, Levels) {
     EXPECT_EQ(target(level).level, level);
     EXPECT_EQ(target(level).tune_cpu, "generic");
     EXPECT_EQ(target(level).to_string(), std::string(level) + " tune=generic");
+    EXPECT_EQ(target(level).level_word(), level);
   }
+  EXPECT_EQ(target("x86-64-v4+bf16").features, target("x86-64-v4").features | kAvx512Bf16);
+  EXPECT_EQ(target("x86-64-v4+bf16").level, "x86-64-v4");
+  EXPECT_EQ(target("znver5").level_word(), "x86-64-v4+bf16");
 }
 
 TEST(Target, VectorsAndRegisters) {

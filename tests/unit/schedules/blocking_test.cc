@@ -89,7 +89,7 @@ TEST(Blocking, SumsWaitInAYThatNothingReadAtTheEndCanBe) {
 }
 
 TEST(Blocking, SixteenBitTypesAreConverted) {
-  for (DType dtype : kAllDTypes) EXPECT_EQ(converts_a(dtype), size_bytes(dtype) == 2) << name(dtype);
+  for (DType dtype : kAllDTypes) EXPECT_EQ(has_wider_sums(dtype), size_bytes(dtype) == 2) << name(dtype);
 }
 
 }  // namespace

@@ -218,9 +218,10 @@ TEST(FamilyTable, WideVectorsReadLargerBInPlace) {
       {"gemm f32 m=257 n=2000 k=2000", Family::kGeneral},  // more
       {"gemm f32 m=48 n=2048 k=2048", Family::kTiled},     // few, of a B in pages
       {"gemm f32 m=49 n=2048 k=2048", Family::kGeneral},
-      {"gemm f32 m=24 n=9 k=64", Family::kGeneral},  // padded to one vector
-      {"gemm f32 m=24 n=8 k=64", Family::kTiled},    // half of one
-      {"gemm f32 m=23 n=9 k=64", Family::kTiled},    // few rows
+      {"gemm f32 m=24 n=9 k=64", Family::kTiled},                   // one masked vector
+      {"gemm f32 m=24 n=9 k=64 storage=b:bf16", Family::kGeneral},  // one padded vector
+      {"gemm f32 m=24 n=8 k=64 storage=b:bf16", Family::kTiled},    // half of one
+      {"gemm f32 m=23 n=9 k=64 storage=b:bf16", Family::kTiled},    // few rows
   };
   for (const auto& [text, family] : kRows)
     EXPECT_EQ(choose_schedule(problem(text), target("x86-64-v4"))->family, family) << text;
@@ -276,6 +277,32 @@ TEST(FamilyTable, RefusesASchedule) {
   EXPECT_EQ(refusal(kPacked, "matmul f32 a=2x8x32 b=2x32x16 const=b"),
             "pack=b needs a B that is a constant matrix, all known");
   EXPECT_EQ(refusal(kInPlace, "gemm f32 m=8 n=?n k=32"), "N or K is known only at the call");
+
+  const auto refusal_of_mask = [&](const std::string& text) {
+    return refuse_schedule(*parse_schedule("tiled mr=8 nr=16 lanes=16 mc=8 mask=n"), problem(text),
+                           target("x86-64-v4"));
+  };
+  for (const char* text : {"gemm f32 m=8 n=15 k=32", "gemm i32 m=8 n=2 k=32 c=mn epi=bias:m,bias:n"})
+    EXPECT_EQ(refusal_of_mask(text), std::nullopt) << text;
+  for (const char* text : {"gemm f32 m=8 n=16 k=32", "gemm f32 m=8 n=1 k=32", "gemm f32 m=8 n=15 k=32 storage=b:bf16"})
+    EXPECT_EQ(refusal_of_mask(text),
+              "mask=n needs 2 to 15 columns that are neighbours in memory, and a B of the "
+              "problem's type")
+        << text;
+
+  const Target with_pairs = target("x86-64-v4+bf16");
+  const auto refusal_of_pairs = [&](const std::string& schedule, const std::string& text) {
+    return refuse_schedule(*parse_schedule(schedule), problem(text), with_pairs);
+  };
+  const std::string kGeneral = "general mr=6 nr=16 lanes=8 mc=6 nc=16 kc=8 pairs=k", kBoth = kGeneral + " pack=a";
+  EXPECT_EQ(refusal_of_pairs(kGeneral, "gemm bf16 m=8 n=16 k=32"), std::nullopt);
+  EXPECT_EQ(refusal_of_pairs(kBoth, "gemm bf16 m=8 n=16 k=32 ta"), std::nullopt);
+  EXPECT_EQ(refusal_of_pairs(kGeneral, "gemm bf16 m=8 n=16 k=32 ta"),
+            "A's columns are not neighbours in memory: pairs=k needs pack=a");
+  const std::string kOrder = "pairs=k adds up in another order than order=k, and needs a B stored as bfloat16";
+  EXPECT_EQ(refusal_of_pairs(kGeneral, "gemm bf16 m=8 n=16 k=32 order=k"), kOrder);
+  EXPECT_EQ(refusal_of_pairs("dots mr=1 nr=8 lanes=16 mc=8 kr=1 pairs=k", "gemm bf16 m=8 n=16 k=31 tb"),
+            "16 lanes of pairs are more than K=31");
 }
 
 }  // namespace

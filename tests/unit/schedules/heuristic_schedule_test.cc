@@ -83,13 +83,50 @@ TEST(HeuristicSchedule, WideVectorsLeaveNoNarrowTile) {
        "general mr=6 nr=64 lanes=16 mc=1020 nc=64 kc=256 lent_nc=512 sums=y"},
       {"gemm f32 m=?m n=960 k=2048", Family::kGeneral,
        "general mr=8 nr=48 lanes=16 mc=1024 nc=48 kc=304 lent_nc=384 sums=y"},
-      {"gemm f32 m=64 n=10 k=128", Family::kGeneral, "general mr=11 nr=16 lanes=16 mc=176 nc=16 kc=128"},  // high
+      {"gemm f32 m=64 n=10 k=128", Family::kGeneral, "general mr=22 nr=16 lanes=16 mc=176 nc=16 kc=128"},  // high
       {"gemm f32 m=?m n=?n k=2048", Family::kGeneral,
        "general mr=8 nr=48 lanes=16 mc=1024 nc=48 kc=304 lent_nc=384 sums=y"},
   };
   for (const auto& [text, family, schedule] : kRows) {
     EXPECT_EQ(print_schedule(heuristic_schedule(family, problem(text), target("x86-64-v4"))), schedule) << text;
   }
+}
+
+TEST(HeuristicSchedule, RowsOfLessThanAVectorAreMasked) {
+  const std::pair<const char*, const char*> kRows[] = {
+      {"gemm f32 m=64 n=13 k=128", "tiled mr=24 nr=16 lanes=16 mc=504 mask=n"},
+      {"gemm f32 m=?m n=13 k=128", "tiled mr=12 nr=16 lanes=16 mc=504 mask=n"},
+      {"gemm f32 m=64 n=13 k=128 const=b", "tiled mr=24 nr=16 lanes=16 mc=504 mask=n"},  // read where it is
+      {"gemm f32 m=64 n=5 k=128", "tiled mr=24 nr=8 lanes=8 mc=504 mask=n"},
+      {"gemm f32 m=64 n=3 k=128", "tiled mr=24 nr=4 lanes=4 mc=504 mask=n"},
+      {"gemm f64 m=64 n=3 k=128", "tiled mr=24 nr=4 lanes=4 mc=240 mask=n"},
+      {"gemm i32 m=64 n=13 k=128 c=n", "tiled mr=16 nr=16 lanes=16 mc=512 mask=n"},
+      {"gemm f32 m=64 n=8 k=128", "tiled mr=24 nr=16 lanes=16 mc=504"},                    // a vector
+      {"gemm f32 m=64 n=17 k=128", "tiled mr=8 nr=48 lanes=16 mc=512"},                    // more than one
+      {"gemm f32 m=64 n=13 k=128 tb const=b", "tiled mr=8 nr=16 lanes=16 mc=512 pack=b"},  // not in place
+      {"gemm f32 m=64 n=13 k=128 storage=b:bf16", "tiled mr=8 nr=48 lanes=16 mc=512"},     // widened
+  };
+  for (const auto& [text, schedule] : kRows) {
+    EXPECT_EQ(print_schedule(heuristic_schedule(Family::kTiled, problem(text), target("x86-64-v4"))), schedule) << text;
+    EXPECT_FALSE(heuristic_schedule(Family::kTiled, problem(text), target("x86-64-v3")).masks_columns) << text;
+  }
+}
+
+TEST(HeuristicSchedule, PairsWhereTheTargetAddsThemUp) {
+  const std::tuple<const char*, Family, const char*> kRows[] = {
+      {"gemm bf16 m=512 n=512 k=512", Family::kGeneral, "general mr=6 nr=64 lanes=16 mc=180 nc=64 kc=512 pairs=k"},
+      {"gemm bf16 m=512 n=512 k=512 ta", Family::kGeneral,
+       "general mr=6 nr=64 lanes=16 mc=102 nc=64 kc=256 pairs=k pack=a"},
+      {"gemm bf16 m=512 n=512 k=512 order=k", Family::kGeneral, "general mr=6 nr=64 lanes=16 mc=102 nc=64 kc=128"},
+      {"gemm f16 m=512 n=512 k=512", Family::kGeneral, "general mr=6 nr=64 lanes=16 mc=102 nc=64 kc=128"},
+      {"gemm bf16 m=4 n=8 k=64 tb", Family::kDots, "dots mr=4 nr=6 lanes=16 mc=4096 kr=1 pairs=k"},
+      {"gemm bf16 m=4 n=8 k=16 tb", Family::kDots, "dots mr=4 nr=6 lanes=16 mc=4096 kr=1"},  // no vector of pairs
+  };
+  for (const auto& [text, family, schedule] : kRows) {
+    EXPECT_EQ(print_schedule(heuristic_schedule(family, problem(text), target("x86-64-v4+bf16"))), schedule) << text;
+  }
+  const Problem without = problem("gemm bf16 m=512 n=512 k=512");
+  EXPECT_FALSE(heuristic_schedule(Family::kGeneral, without, target("x86-64-v4")).pairs_products);
 }
 
 // Whatever is chosen is a valid schedule, and the general family has one for everything.

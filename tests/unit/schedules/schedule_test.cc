@@ -39,6 +39,14 @@ TEST(Schedule, PrintsAndParses) {
   EXPECT_EQ(parsed("general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 lent_nc=128 sums=y"), lent);
   const Schedule dots{.family = Family::kDots, .mr = 3, .nr = 4, .lanes = 8, .mc = 96, .kr = 2};
   EXPECT_EQ(print_schedule(dots), "dots mr=3 nr=4 lanes=8 mc=96 kr=2");
+  Schedule pairs = general;
+  pairs.pairs_products = pairs.packs_a = true;
+  EXPECT_EQ(print_schedule(pairs), "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 pairs=k pack=a");
+  EXPECT_EQ(parsed("general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 pack=a pairs=k"), pairs);
+  Schedule pairs_of_dots = dots;
+  pairs_of_dots.pairs_products = true;
+  EXPECT_EQ(print_schedule(pairs_of_dots), "dots mr=3 nr=4 lanes=8 mc=96 kr=2 pairs=k");
+  EXPECT_EQ(parsed("dots mr=3 nr=4 lanes=8 mc=96 kr=2 pairs=k"), pairs_of_dots);
   const Schedule rows{.family = Family::kRows, .mr = 1, .nr = 16, .lanes = 8, .mc = 8, .nc = 1024, .kr = 8};
   EXPECT_EQ(print_schedule(rows), "rows mr=1 nr=16 lanes=8 mc=8 nc=1024 kr=8");
   EXPECT_EQ(parsed("  general  kc=32 nc=64 mc=72 lanes=8 nr=16 mr=6 "), general) << "any order, any spaces";
@@ -71,6 +79,7 @@ TEST(Schedule, ParsingRefuses) {
       {"tiled mr=6 nr=16 lanes=8 mc=6 pack=a", "'pack=a' is unknown or repeated"},
       {"general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=64 pack=b", "'pack=b' is unknown or repeated in a general schedule"},
       {"tiled mr=6 nr=16 lanes=8 mc=6 sums=y", "'sums=y' is unknown or repeated in a tiled schedule"},
+      {"tiled mr=6 nr=16 lanes=8 mc=6 pairs=k", "'pairs=k' is unknown or repeated in a tiled schedule"},
       {"dots mr=6 nr=1 lanes=8 mc=6", "lacks kr="},
       {"rows mr=1 nr=8 lanes=8 mc=6 kr=4", "lacks nc="},
       {"tiled mr=6 nr=16 lanes=8 mr=6", "'mr=6' is unknown or repeated"},
@@ -181,6 +190,46 @@ TEST(Schedule, ValidationRefuses) {
 }
 
 // The general family's blocks lie on the caller's stack: what validate() takes is small, and it takes all up to there.
+TEST(Schedule, MasksAreForOneVectorOfAnUnpackedB) {
+  const std::string kLine = "tiled mr=8 nr=16 lanes=16 mc=96 mask=n";
+  EXPECT_EQ(print_schedule(parsed(kLine)), kLine);
+  EXPECT_TRUE(validate(parsed(kLine), DType::kFloat32, target("x86-64-v4")).is_ok());
+  const std::tuple<std::string, std::string, std::string> kRows[] = {
+      {"tiled mr=8 nr=8 lanes=8 mc=96 mask=n", "x86-64-v3", "mask=n for x86-64-v3; allowed: a CPU with AVX-512"},
+      {"tiled mr=8 nr=32 lanes=16 mc=96 mask=n", "x86-64-v4", "mask=n and nr 32; allowed: lanes 16"},
+      {"tiled mr=8 nr=16 lanes=16 mc=96 mask=n pack=b", "x86-64-v4", "mask=n beside pack=b; allowed: one of them"},
+  };
+  for (const auto& [line, word, expected] : kRows) {
+    const std::string found = validate(parsed(line), DType::kFloat32, target(word)).message();
+    EXPECT_NE(found.find(expected), std::string::npos) << line << ": " << found;
+  }
+}
+
+TEST(Schedule, PairsAreForBFloat16OnATargetThatAddsThemUp) {
+  const std::string kLine = "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=64 pairs=k";
+  const auto message = [](const std::string& line, DType dtype, std::string_view word) {
+    return validate(parsed(line), dtype, target(word)).message();
+  };
+  EXPECT_EQ(message(kLine, DType::kBFloat16, "x86-64-v4+bf16"), "");
+  const std::string kAllowed = "allowed: bfloat16, on a CPU with AVX512-BF16";
+  EXPECT_NE(message(kLine, DType::kBFloat16, "x86-64-v4").find(kAllowed), std::string::npos);
+  EXPECT_NE(message(kLine, DType::kFloat16, "x86-64-v4+bf16").find(kAllowed), std::string::npos);
+  const std::pair<std::string, std::string> kRows[] = {
+      {"general mr=6 nr=4 lanes=2 mc=72 nc=64 kc=64 pairs=k", "pairs=k and lanes 2; allowed: 4 and more"},
+      {"general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=63 pairs=k", "pairs=k and kc 63; allowed: an even number"},
+      {"general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=64 pack=a", "pack=a alone; allowed: with pairs=k"},
+  };
+  for (const auto& [line, expected] : kRows) {
+    const std::string found = message(line, DType::kBFloat16, "x86-64-v4+bf16");
+    EXPECT_NE(found.find(expected), std::string::npos) << line << ": " << found;
+  }
+  // Blocks of pairs are half as large, and A's only there with pack=a.
+  EXPECT_EQ(message("general mr=6 nr=16 lanes=8 mc=6 nc=64 kc=860 pairs=k", DType::kBFloat16, "x86-64-v4+bf16"), "");
+  EXPECT_NE(message("general mr=6 nr=16 lanes=8 mc=60 nc=64 kc=800 pairs=k pack=a", DType::kBFloat16, "x86-64-v4+bf16")
+                .find("blocks of bytes 213760"),
+            std::string::npos);
+}
+
 TEST(Schedule, BlocksEndAtTheStackBudget) {
   constexpr int kBudgetBytes = 112 * 1024;
   // Types that are computed in a wider one have a converted block of A there too.

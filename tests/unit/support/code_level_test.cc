@@ -32,11 +32,13 @@ TEST(CodeLevel, IsTheLowestThatHasEveryInstruction) {
         "movbeq (%rax), %rbx"}) {
     EXPECT_EQ(level_with(instruction), "x86-64-v3") << instruction;
   }
-  for (const char* instruction :
-       {"vmovups (%rdi), %zmm0", "vmovups (%rdi), %ymm0{%k1}{z}", "vmulps %xmm16, %xmm1, %xmm2",
-        "vaddps %ymm31, %ymm1, %ymm2", "kmovw %eax, %k0", "vpternlogd $255, %ymm0, %ymm1, %ymm2",
-        "vaddps (%eax){1to4}, %xmm1, %xmm2", "vdpbf16ps %ymm0, %ymm1, %ymm2"}) {
+  for (const char* instruction : {"vmovups (%rdi), %zmm0", "vmovups (%rdi), %ymm0{%k1}{z}",
+                                  "vmulps %xmm16, %xmm1, %xmm2", "vaddps %ymm31, %ymm1, %ymm2", "kmovw %eax, %k0",
+                                  "vpternlogd $255, %ymm0, %ymm1, %ymm2", "vaddps (%eax){1to4}, %xmm1, %xmm2"}) {
     EXPECT_EQ(level_with(instruction), "x86-64-v4") << instruction;
+  }
+  for (const char* instruction : {"vdpbf16ps %ymm0, %ymm1, %ymm2", "vcvtneps2bf16 %zmm0, %ymm1"}) {
+    EXPECT_EQ(level_with(instruction), "x86-64-v4+bf16") << instruction;
   }
 }
 

@@ -228,6 +228,34 @@ TEST(Oracle, SubnormalResultsHaveAnAbsoluteAllowance) {
   EXPECT_NE(judge(gemm(type, a, b), floats(type, {1, 1}, {6 * 0x1p-149})), "right");
 }
 
+// Where a kernel may take factors and sums below 2^-126 for 0; elsewhere none of that is right.
+TEST(Oracle, SmallFactorsMayCountAsZeroWhereThatIsAllowed) {
+  const Type type = Type::kBFloat16;
+  struct Row {
+    double a, b, y;  // y = a * b but that something is 0 below 2^-126
+    bool is_allowed;
+  };
+  const Row kRows[] = {
+      {0x1p-127, 0x1p120, 0, true},                                  // a factor
+      {0x1p120, -0x1p-130, 0, true},                                 // the other one
+      {0x1p-64, 0x1p-64, 0, true},                                   // a sum
+      {0x1p-126, 0x1p120, 0, false},                                 // the smallest normal number
+      {0x1p-61, 0x1p-61, 0, false},                                  // 2^-122, and the bound is 5 * 2^-126
+      {0x1p-127, kInf, kNan, true},                                  // 0 times infinity
+      {0x1p-126, kInf, kNan, false}, {0x1p-127, 0x1p120, 1, false},  // anything else
+  };
+  for (const Row& row : kRows) {
+    const Array a = floats(type, {1, 1}, {row.a}), b = floats(type, {1, 1}, {row.b});
+    Product product = gemm(type, a, b);
+    const Array y = floats(type, {1, 1}, {row.y});
+    EXPECT_NE(judge(product, y), "right") << row.a << " " << row.b;
+    product.may_flush = true;
+    EXPECT_EQ(judge(product, y) == "right", row.is_allowed) << row.a << " " << row.b << ": " << judge(product, y);
+    const Array exact = floats(type, {1, 1}, {row.a * row.b});
+    EXPECT_EQ(judge(product, exact), "right") << row.a << " " << row.b;
+  }
+}
+
 TEST(Oracle, SixteenBitResultsAreRoundedOnce) {
   // 1 + 2^-9 is a tie in bfloat16 (1 or 1 + 2^-7 are further away than the bound allows beside 1 and 1 + 2^-8).
   const Array a = floats(Type::kBFloat16, {1, 2}, {1, 1}), b = floats(Type::kBFloat16, {2, 1}, {1, 0x1p-9});

@@ -46,7 +46,8 @@ TEST(Settings, LeavesGoogleTestsOwn) {
 
 TEST(Settings, RefuseWithTheValueFoundAndThoseAllowed) {
   EXPECT_EQ(refusal_of({"--family=fast"}), "--family is 'fast'; allowed: dots, rows, tiled, general");
-  EXPECT_EQ(refusal_of({"--target=haswell"}), "--target is 'haswell'; allowed: x86-64-v2, x86-64-v3, x86-64-v4");
+  EXPECT_EQ(refusal_of({"--target=haswell"}),
+            "--target is 'haswell'; allowed: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4+bf16");
   for (const std::string seed : {"", "x", "-1", "+1", "1 ", "18446744073709551616"}) {
     EXPECT_EQ(refusal_of({"--seed=" + seed}),
               "--seed is '" + seed + "'; allowed: a number from 0 to 18446744073709551615");

@@ -17,7 +17,7 @@ TEST(Peak, EveryFigureIsThere) {
     EXPECT_GE(peak.lanes, 2) << peak.extension;
     EXPECT_TRUE(met.emplace(peak.dtype, peak.extension).second) << peak.extension << " twice";
   }
-  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kInt32}) {
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64}) {
     EXPECT_TRUE(met.contains({dtype, "sse4.2"})) << name(dtype);
   }
 }
@@ -38,6 +38,15 @@ TEST(Peak, TheTypeOfTheSumDecides) {
   EXPECT_EQ(peak_gops(peaks, DType::kUInt32), 70);
   EXPECT_EQ(peak_gops(peaks, DType::kInt32), 70);
   EXPECT_EQ(peak_gops(peaks, DType::kInt64), std::nullopt);
+}
+
+TEST(Peak, ATypeWithInstructionsOfItsOwnHasItsOwn) {
+  const std::vector<Peak> peaks = {{DType::kFloat32, "avx512f", 16, 200},
+                                   {DType::kBFloat16, "avx512bf16", 32, 400},
+                                   {DType::kInt64, "avx512dq", 8, 30}};
+  EXPECT_EQ(peak_gops(peaks, DType::kBFloat16), 400);
+  EXPECT_EQ(peak_gops(peaks, DType::kFloat16), 200);
+  EXPECT_EQ(peak_gops(peaks, DType::kUInt64), 30);
 }
 
 }  // namespace

@@ -21,6 +21,19 @@ TEST(Table, HasABlockForEachProduct) {
       << text;
 }
 
+TEST(Table, SumsUpWhatThreadsGain) {
+  BenchmarkRun run = small_run();
+  EXPECT_EQ(print_table(run).find("in several threads"), std::string::npos);
+  run.race.clock = Clock::kWall;
+  // Twice and 1.25 times as fast as the 40 and 50 ns of one thread.
+  run.measurements[0].entrants.push_back(entrant(Role::kThreads, "gemmc, 2 threads", {20, 20, 20}));
+  run.measurements[1].entrants.push_back(entrant(Role::kThreads, "gemmc, 2 threads", {40, 40, 40}));
+  const std::string text = print_table(run);
+  EXPECT_TRUE(has_line(text, "  in several threads / in one                     2      1.58    1.25  10x10x20"))
+      << text;
+  EXPECT_NE(text.find("one thread if no line says more, wall clock"), std::string::npos) << text;
+}
+
 TEST(Table, FitsTheScreen) {
   BenchmarkRun run = small_run();
   Entrant scheduled = entrant(Role::kSchedule, "gemmc " + std::string(200, 'x'), {123456789, 123456789, 123456789});

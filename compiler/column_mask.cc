@@ -21,6 +21,11 @@ const llvm::Argument* buffer_of(const llvm::Value* address) {
 }  // namespace
 
 Status mask_columns(llvm::Function& function, unsigned lanes, unsigned columns) {
+  std::vector<llvm::Constant*> bits;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    bits.push_back(llvm::ConstantInt::getBool(function.getContext(), lane < columns));
+  }
+  llvm::Constant* const mask = llvm::ConstantVector::get(bits);
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
     const llvm::Value* address = llvm::getLoadStorePointerOperand(&instruction);
     if (address == nullptr) continue;
@@ -32,9 +37,6 @@ Status mask_columns(llvm::Function& function, unsigned lanes, unsigned columns) 
                               std::to_string(lanes) + ", in " + function.getName().str());
     }
     llvm::IRBuilder<> builder(&instruction);
-    std::vector<llvm::Constant*> bits;
-    for (unsigned lane = 0; lane < lanes; ++lane) bits.push_back(builder.getInt1(lane < columns));
-    llvm::Constant* mask = llvm::ConstantVector::get(bits);
     if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
       llvm::Value* masked = builder.CreateMaskedLoad(load->getType(), load->getPointerOperand(), llvm::Align(1), mask,
                                                      llvm::Constant::getNullValue(load->getType()));

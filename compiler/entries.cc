@@ -24,9 +24,9 @@ class EntryBuilder {
   // All in the calling thread, without scratch memory.
   void add_typed_entry() {
     const llvm::FunctionType* type = kernel_.body->getFunctionType();
-    const unsigned extra_count = (kernel_.extra.has_scratch ? 1 : 0) + (kernel_.extra.has_parts ? 2 : 0);
     Function* entry = begin_function(
-        symbol_, llvm::FunctionType::get(type->getReturnType(), type->params().drop_back(extra_count), false));
+        symbol_,
+        llvm::FunctionType::get(type->getReturnType(), type->params().drop_back(kernel_.extra.count()), false));
     std::vector<Value*> arguments;
     for (llvm::Argument& argument : entry->args()) {
       for (const auto kind : {llvm::Attribute::NoAlias, llvm::Attribute::ReadOnly}) {

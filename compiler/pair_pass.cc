@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "compiler/fma_mark.h"
+#include "schedules/blocking.h"
 
 namespace gemmc {
 namespace {
@@ -60,7 +61,7 @@ llvm::Value* as_instruction(llvm::BinaryOperator& sum) {
 
 // A marked product of any number of lanes as the bits of sums that start at 0; null if it is none.
 llvm::Value* as_bits_of_sums(llvm::Instruction& marked) {
-  constexpr unsigned kFewest = 4;
+  constexpr auto kFewest = static_cast<unsigned>(kFewestPairLanes);
   llvm::Value *a = nullptr, *b = nullptr;
   if (!match(&marked, marked_product(a, b))) return nullptr;
   llvm::IRBuilder<> builder(&marked);

@@ -34,7 +34,8 @@ bool may_be_worth_parts(const LoopForm& form);
 struct ExtraArguments {
   bool has_scratch = false;
   bool has_parts = false;
-  bool any() const { return has_scratch || has_parts; }
+  unsigned count() const { return (has_scratch ? 1u : 0u) + (has_parts ? 2u : 0u); }
+  bool any() const { return count() > 0; }
 };
 
 }  // namespace gemmc

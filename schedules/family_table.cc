@@ -216,7 +216,8 @@ std::optional<std::string> refuse_schedule(const Schedule& schedule, const Probl
   for (const FamilyVerdict& verdict : judge_families(problem, target)) {
     if (verdict.family == schedule.family && verdict.refusal) return verdict.refusal;
   }
-  const std::optional<int64_t> k = loop_form(problem).k.static_value();
+  const LoopForm form = loop_form(problem);
+  const std::optional<int64_t> k = form.k.static_value();
   if (schedule.family == Family::kDots && schedule.lanes > *k) {
     return fmt::format("lanes {} are more than K={}", schedule.lanes, *k);
   }
@@ -224,7 +225,7 @@ std::optional<std::string> refuse_schedule(const Schedule& schedule, const Probl
     return fmt::format("{} lanes of pairs are more than K={}", schedule.lanes, *k);
   }
   const bool has_sums_in_y = schedule.sums_in_y || (schedule.family == Family::kTiled && schedule.kc > 0);
-  if (has_sums_in_y && !can_keep_sums_in_y(problem, loop_form(problem))) {
+  if (has_sums_in_y && !can_keep_sums_in_y(problem, form)) {
     return fmt::format("{} needs a Y of the sums' type, and no C or operand that may be Y's buffer",
                        schedule.sums_in_y ? "sums=y" : "kc=");
   }
@@ -232,15 +233,15 @@ std::optional<std::string> refuse_schedule(const Schedule& schedule, const Probl
     return "pairs=k adds up in another order than order=k, and needs a B stored as bfloat16";
   }
   if (schedule.family == Family::kGeneral && schedule.pairs_products && !schedule.packs_a &&
-      loop_form(problem).a.col.static_value() != 1) {
+      form.a.col.static_value() != 1) {
     return "A's columns are not neighbours in memory: pairs=k needs pack=a";
   }
-  if (schedule.masks_columns && !may_mask_columns(problem, loop_form(problem), schedule.lanes)) {
+  if (schedule.masks_columns && !may_mask_columns(problem, form, schedule.lanes)) {
     return fmt::format("mask=n needs 2 to {} columns that are neighbours in memory, and a B of the problem's type",
                        schedule.lanes - 1);
   }
   if (schedule.packs_b && !problem.b.is_constant) return "pack=b needs a B that is a constant matrix, all known";
-  if (schedule.family == Family::kTiled && !schedule.packs_b && !reads_b_in_place(loop_form(problem))) {
+  if (schedule.family == Family::kTiled && !schedule.packs_b && !reads_b_in_place(form)) {
     return "B's columns are not neighbours in memory: it needs pack=b";
   }
   return std::nullopt;

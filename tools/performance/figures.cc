@@ -1,6 +1,8 @@
 #include "tools/performance/figures.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 namespace gemmc {
 
@@ -74,14 +76,19 @@ std::optional<GoalClass> goal_class(const BenchmarkRun& run, const Measurement& 
   return is_near ? GoalClass::kComputeBound : GoalClass::kMemoryBound;
 }
 
-RatioSummary summarise(const std::vector<const Measurement*>& measurements, bool has_packed_b) {
+namespace {
+
+// Who is compared with whom at a product; one of them null: it does not count.
+using Pair = std::pair<const Entrant*, const Entrant*>;
+
+RatioSummary summarise_pairs(const std::vector<const Measurement*>& measurements,
+                             const std::function<Pair(const Measurement&)>& pair_of) {
   RatioSummary summary;
   std::vector<double> ratios;
   for (const Measurement* measurement : measurements) {
-    const Entrant* gemmc = measurement->find(Role::kGemmc, has_packed_b);
-    const Entrant* best = best_peer(*measurement, has_packed_b);
-    if (gemmc == nullptr || best == nullptr) continue;
-    ratios.push_back(speed_ratio(*gemmc, *best).median);
+    const auto [entrant, other] = pair_of(*measurement);
+    if (entrant == nullptr || other == nullptr) continue;
+    ratios.push_back(speed_ratio(*entrant, *other).median);
     if (summary.worst != nullptr && ratios.back() >= summary.worst_ratio) continue;
     summary.worst = measurement;
     summary.worst_ratio = ratios.back();
@@ -89,6 +96,20 @@ RatioSummary summarise(const std::vector<const Measurement*>& measurements, bool
   summary.count = static_cast<int>(ratios.size());
   summary.geometric_mean = geometric_mean(ratios);
   return summary;
+}
+
+}  // namespace
+
+RatioSummary summarise(const std::vector<const Measurement*>& measurements, bool has_packed_b) {
+  return summarise_pairs(measurements, [&](const Measurement& m) {
+    return Pair(m.find(Role::kGemmc, has_packed_b), best_peer(m, has_packed_b));
+  });
+}
+
+RatioSummary summarise_threads(const std::vector<const Measurement*>& measurements) {
+  return summarise_pairs(measurements, [](const Measurement& m) {
+    return Pair(m.find(Role::kThreads, false), m.find(Role::kGemmc, false));
+  });
 }
 
 }  // namespace gemmc

@@ -44,13 +44,16 @@ std::string title(GoalClass goal);
 // Nothing without a peer or a measured peak.
 std::optional<GoalClass> goal_class(const BenchmarkRun& run, const Measurement& measurement);
 
-// gemmc against the best peer over some products.
+// Ratios of speed over some products.
 struct RatioSummary {
-  int count = 0;  // products that a peer took
+  int count = 0;  // products at which both were timed
   double geometric_mean = 1;
   const Measurement* worst = nullptr;
   double worst_ratio = 0;
 };
+// gemmc against the best peer.
 RatioSummary summarise(const std::vector<const Measurement*>& measurements, bool has_packed_b);
+// gemmc in several threads against gemmc in one.
+RatioSummary summarise_threads(const std::vector<const Measurement*>& measurements);
 
 }  // namespace gemmc

@@ -90,30 +90,12 @@ void print_summary_line(const std::string& title, const RatioSummary& summary, O
                  summary.worst_ratio, cut(summary.worst->product.to_string(), 50));
 }
 
-// Geometric mean and worst of how many times as fast gemmc is in several threads.
-void print_threads_summary(const std::vector<const Measurement*>& measurements, Out out) {
-  RatioSummary summary;
-  std::vector<double> ratios;
-  for (const Measurement* m : measurements) {
-    const Entrant* threads = m->find(Role::kThreads, false);
-    if (threads == nullptr) continue;
-    ratios.push_back(speed_ratio(*threads, *m->find(Role::kGemmc, false)).median);
-    if (summary.worst != nullptr && ratios.back() >= summary.worst_ratio) continue;
-    summary.worst = m;
-    summary.worst_ratio = ratios.back();
-  }
-  summary.count = static_cast<int>(ratios.size());
-  summary.geometric_mean = geometric_mean(ratios);
-  print_summary_line("in several threads / in one", summary, out);
-}
-
 void print_summary(const BenchmarkRun& run, DType dtype, Out out) {
   std::vector<const Measurement*> all;
   for (const Measurement& m : run.measurements)
     if (m.dtype == dtype) all.push_back(&m);
-  const bool has_threads = std::any_of(all.begin(), all.end(),
-                                       [](const Measurement* m) { return m->find(Role::kThreads, false) != nullptr; });
-  if (summarise(all, false).count + summarise(all, true).count == 0 && !has_threads) return;
+  const RatioSummary threads = summarise_threads(all);
+  if (summarise(all, false).count + summarise(all, true).count + threads.count == 0) return;
   fmt::format_to(out, "\n{:<42} {:>8} {:>9} {:>7}\n", fmt::format("{}, gemmc / best peer", name(dtype)), "products",
                  "geo. mean", "worst");
   for (const GoalClass goal : kAllGoalClasses) {
@@ -124,7 +106,7 @@ void print_summary(const BenchmarkRun& run, DType dtype, Out out) {
   }
   print_summary_line("all", summarise(all, false), out);
   print_summary_line("all, packed B against packed B", summarise(all, true), out);
-  print_threads_summary(all, out);
+  print_summary_line("in several threads / in one", threads, out);
 }
 
 }  // namespace

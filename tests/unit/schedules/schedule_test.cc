@@ -19,36 +19,36 @@ Schedule parsed(std::string_view line) {
 
 TEST(Schedule, PrintsAndParses) {
   const Schedule tiled{.family = Family::kTiled, .mr = 6, .nr = 16, .lanes = 8, .mc = 96};
-  EXPECT_EQ(print_schedule(tiled), "tiled mr=6 nr=16 lanes=8 mc=96");
-  EXPECT_EQ(parsed("tiled mr=6 nr=16 lanes=8 mc=96"), tiled);
   Schedule packed = tiled;
   packed.packs_b = true;
-  EXPECT_EQ(print_schedule(packed), "tiled mr=6 nr=16 lanes=8 mc=96 pack=b");
-  EXPECT_EQ(parsed("tiled mr=6 nr=16 lanes=8 mc=96 pack=b"), packed);
-  EXPECT_EQ(parsed("tiled pack=b mc=96 mr=6 nr=16 lanes=8"), packed);
   const Schedule general{.family = Family::kGeneral, .mr = 6, .nr = 16, .lanes = 8, .mc = 72, .nc = 64, .kc = 32};
-  EXPECT_EQ(print_schedule(general), "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32");
-  EXPECT_EQ(parsed("general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32"), general);
   Schedule in_y = general;
   in_y.sums_in_y = true;
-  EXPECT_EQ(print_schedule(in_y), "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 sums=y");
-  EXPECT_EQ(parsed("general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 sums=y"), in_y);
   Schedule lent = in_y;
   lent.lent_nc = 128;
-  EXPECT_EQ(print_schedule(lent), "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 lent_nc=128 sums=y");
-  EXPECT_EQ(parsed("general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 lent_nc=128 sums=y"), lent);
-  const Schedule dots{.family = Family::kDots, .mr = 3, .nr = 4, .lanes = 8, .mc = 96, .kr = 2};
-  EXPECT_EQ(print_schedule(dots), "dots mr=3 nr=4 lanes=8 mc=96 kr=2");
   Schedule pairs = general;
   pairs.pairs_products = pairs.packs_a = true;
-  EXPECT_EQ(print_schedule(pairs), "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 pairs=k pack=a");
-  EXPECT_EQ(parsed("general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 pack=a pairs=k"), pairs);
+  const Schedule dots{.family = Family::kDots, .mr = 3, .nr = 4, .lanes = 8, .mc = 96, .kr = 2};
   Schedule pairs_of_dots = dots;
   pairs_of_dots.pairs_products = true;
-  EXPECT_EQ(print_schedule(pairs_of_dots), "dots mr=3 nr=4 lanes=8 mc=96 kr=2 pairs=k");
-  EXPECT_EQ(parsed("dots mr=3 nr=4 lanes=8 mc=96 kr=2 pairs=k"), pairs_of_dots);
   const Schedule rows{.family = Family::kRows, .mr = 1, .nr = 16, .lanes = 8, .mc = 8, .nc = 1024, .kr = 8};
-  EXPECT_EQ(print_schedule(rows), "rows mr=1 nr=16 lanes=8 mc=8 nc=1024 kr=8");
+  const std::pair<Schedule, std::string> kRows[] = {
+      {tiled, "tiled mr=6 nr=16 lanes=8 mc=96"},
+      {packed, "tiled mr=6 nr=16 lanes=8 mc=96 pack=b"},
+      {general, "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32"},
+      {in_y, "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 sums=y"},
+      {lent, "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 lent_nc=128 sums=y"},
+      {pairs, "general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 pairs=k pack=a"},
+      {dots, "dots mr=3 nr=4 lanes=8 mc=96 kr=2"},
+      {pairs_of_dots, "dots mr=3 nr=4 lanes=8 mc=96 kr=2 pairs=k"},
+      {rows, "rows mr=1 nr=16 lanes=8 mc=8 nc=1024 kr=8"},
+  };
+  for (const auto& [schedule, line] : kRows) {
+    EXPECT_EQ(print_schedule(schedule), line);
+    EXPECT_EQ(parsed(line), schedule);
+  }
+  EXPECT_EQ(parsed("tiled pack=b mc=96 mr=6 nr=16 lanes=8"), packed);
+  EXPECT_EQ(parsed("general mr=6 nr=16 lanes=8 mc=72 nc=64 kc=32 pack=a pairs=k"), pairs);
   EXPECT_EQ(parsed("  general  kc=32 nc=64 mc=72 lanes=8 nr=16 mr=6 "), general) << "any order, any spaces";
 }
 
